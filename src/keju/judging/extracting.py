@@ -21,11 +21,12 @@ import msgspec
 from keju.definitions import QuestionForms, choices_of, options_of, prompt_of
 from keju.errors import UsageError
 from keju.extraction import body_of
-from keju.files import encode_stored, sha256_bytes, shipped_toml
+from keju.files import sha256_bytes, shipped_toml
 from keju.items import AnswerForm, Record, Request, Response
 from keju.judging.prompting import sealed_prompt
 from keju.judging.store import ExpectedReply, ReplyFolder
 from keju.running.requests import without_marks
+from keju.running.store import ResponseStore
 from keju.runs import RunFolder
 from keju.scoring import (
     NO_DECISIONS,
@@ -338,22 +339,21 @@ def merge_extractions(runs: Sequence[RunFolder], merged: RunFolder) -> None:
     Raises:
         DataError: a stored line is damaged.
     """
+    sources = [folder for folder in map(ExtractionFolder, runs) if folder.exists()]
+    if not sources:
+        return
     target = ExtractionFolder(merged)
     identities: dict[str, dict[str, str]] = {}
     keys: set[tuple[str, str]] = set()
-    for source in map(ExtractionFolder, runs):
-        for name, identity in source.judges().items():
-            if identities.setdefault(name, identity) != identity:
-                continue
-            for reply in source.responses(name):
-                if (name, reply.key) in keys:
+    with ResponseStore(target) as store:
+        for source in sources:
+            for name, identity in source.judges().items():
+                if identities.setdefault(name, identity) != identity:
                     continue
-                keys.add((name, reply.key))
-                path = target.responses_path(name, reply.task)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with path.open("ab") as stream:
-                    stream.write(msgspec.json.encode(reply, enc_hook=encode_stored) + b"\n")
-    if keys:
+                for reply in source.responses(name):
+                    if (name, reply.key) not in keys:
+                        keys.add((name, reply.key))
+                        store.append(reply)
         target.admit_identities(identities)
 
 
