@@ -303,23 +303,6 @@ def _numbers(text: str, *, percent: bool = False) -> Iterator[float | None]:
     yield from map(parse_english_number, _ENGLISH.findall(text))
 
 
-def extracted_decisions(run: RunFolder, extractor: str) -> Decisions:
-    """The decisions of an extractor on the unclear answers of a run, by its stored replies.
-
-    Raises:
-        UsageError: as `extractions_of`.
-        DataError: as `extractions_of`.
-    """
-    folder, by_code = ExtractionFolder(run), dict[str, Decision]()
-    for sample, state, value in extractions_of(run, extractor):
-        if state in {"value", "none"}:
-            code = answer_code(sample.response)
-            by_code[code] = Decision(code=code, value=value, by="model")
-    spelled = f"{folder.hash_of(extractor)} {extraction_prompts().id}"
-    source = f"{extractor}@{sha256_bytes(spelled.encode())[:8]}"
-    return Decisions(sources=(source,), by_code=by_code)
-
-
 def gather_decisions(run: RunFolder, adjudicated: Path | None, extractor: str = "") -> Decisions:
     """The decisions of people in a file, and of an extractor on what people did not decide.
 
@@ -328,7 +311,16 @@ def gather_decisions(run: RunFolder, adjudicated: Path | None, extractor: str = 
         DataError: the file or a stored line is damaged.
     """
     decisions = read_decisions(adjudicated) if adjudicated else NO_DECISIONS
-    return decisions.before(extracted_decisions(run, extractor)) if extractor else decisions
+    if not extractor:
+        return decisions
+    by_code: dict[str, Decision] = {}
+    for sample, state, value in extractions_of(run, extractor):
+        if state in {"value", "none"}:
+            code = answer_code(sample.response)
+            by_code[code] = Decision(code=code, value=value, by="model")
+    spelled = f"{ExtractionFolder(run).hash_of(extractor)} {extraction_prompts().id}"
+    source = f"{extractor}@{sha256_bytes(spelled.encode())[:8]}"
+    return decisions.before(Decisions(sources=(source,), by_code=by_code))
 
 
 def merge_extractions(runs: Sequence[RunFolder], merged: RunFolder) -> None:
