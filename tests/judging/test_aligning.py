@@ -205,6 +205,12 @@ def test_a_sheet_is_read_as_it_stands(tmp_path):
     assert both.rated[0].raters == {"Li": 7, "Wang": 8.5, "Zhao": 1}
 
 
+def test_answers_to_two_wordings_are_two_answers(tmp_path):
+    rows = [[*SHEET[0], "wording"], [*SHEET[1], ""], [*SHEET[1], "answer-line"]]
+    rated = read_ratings([write(tmp_path / "r.csv", rows)]).rated
+    assert [answer.which.wording for answer in rated] == ["released", "answer-line"]
+
+
 @pytest.mark.parametrize(
     ("name", "encoding", "separator", "point"),
     [
