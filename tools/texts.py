@@ -40,8 +40,8 @@ from keju.datasets.readers.saved_pages import Sidecar
 from keju.datasets.writers import FORMATS as WRITTEN
 from keju.exports import EXPORTS
 from keju.items import Status
+from keju.judging.probes import Verdict as ProbeVerdict
 from keju.judging.probes import declared_probes
-from keju.judging.probing import Verdict as ProbeVerdict
 from keju.layout import ReadingPattern
 from keju.models import model_kinds
 from keju.models.registry import elsewhere

@@ -14,7 +14,7 @@ from keju.errors import DataError, UsageError
 from keju.judging import align, read_ratings
 from keju.judging.aligning import PERSON, Alignment
 from keju.judging.answers import AnswerId
-from keju.judging.ratings import RatedAnswer, Ratings
+from keju.judging.raters import RatedAnswer, Ratings
 from tests.support.workbooks import write_workbook
 
 TASKS = ("T2", "T6")
@@ -203,6 +203,12 @@ def test_a_sheet_is_read_as_it_stands(tmp_path):
     more = [SHEET[0], ["a", "T2", "m", "Zhao", "1", "p1", ""]]
     both = read_ratings([tmp_path / "r.csv", write(tmp_path / "s.csv", more)])
     assert both.rated[0].raters == {"Li": 7, "Wang": 8.5, "Zhao": 1}
+
+
+def test_answers_to_two_wordings_are_two_answers(tmp_path):
+    rows = [[*SHEET[0], "wording"], [*SHEET[1], ""], [*SHEET[1], "answer-line"]]
+    rated = read_ratings([write(tmp_path / "r.csv", rows)]).rated
+    assert [answer.which.wording for answer in rated] == ["released", "answer-line"]
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keju.items import Failure, Response
-from keju.judging import grade_of
-from keju.judging.grades import grade_in
+from keju.judging.grades import grade_in, grade_of
 from tests.support.hanging import ends
 
 

@@ -24,7 +24,7 @@ from keju.judging import (
     write_sample,
 )
 from keju.judging.answers import AnswerId, GradableAnswer
-from keju.judging.tables import plain_code, sheet_code
+from keju.judging.raters import plain_code, sheet_code
 from tests.support.judged import GOOD, JUDGE, POOR
 
 

@@ -14,7 +14,7 @@ from keju.files import cell_text, sha256_bytes
 from keju.items import Record
 from keju.judging import GradableAnswer, Rubrics, code_of
 from keju.judging.grades import LEAST, MOST
-from keju.judging.tables import CODE
+from keju.judging.raters import CODE
 
 COLUMNS = (CODE, "task", "query", "rater", "score", "seconds")
 

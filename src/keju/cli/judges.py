@@ -18,8 +18,7 @@ from keju.texts import _
 
 if TYPE_CHECKING:
     from keju.items import Request
-    from keju.judging.asking import ExpectedReply
-    from keju.judging.folder import ReplyFolder
+    from keju.judging.store import ExpectedReply, ReplyFolder
     from keju.models import Model
     from keju.running.options import RunOptions
 
@@ -47,34 +46,46 @@ class JudgeOptions(ServerOptions):
     per_minute: PerMinute = None
 
 
-def show_judging_plan(
+def ask_judging(
     folder: ReplyFolder,
     models: list[str],
     options: RunOptions,
     questions: Callable[[Model], Iterable[Request]],
-    answers: int,
-    as_json: bool,
     *,
+    answers: int,
+    plan: bool,
+    as_json: bool,
     reply: ExpectedReply | None = None,
-) -> None:
-    """Print the cost of judging or extracting without sending a request."""
-    from keju.judging import open_judges, plan_judging, sent_data
-    from keju.judging.asking import GRADE
-    from keju.running.restricted_data import SendingCheck
+) -> bool:
+    """Send the requests to the judges; True if every one was answered.
 
+    With `plan`, nothing is sent: the cost is printed, and the command ends.
+    """
+    from keju.cli.output.judge_tables import judging_lines
+    from keju.judging import ask_judges, open_judges, plan_judging, sent_data
+    from keju.judging.store import GRADE
+    from keju.running.restricted_data import SendingCheck, permitting
+
+    policy = options.policy()
+    if not plan:
+        judges = open_judges(models, options.model_options())
+        with permitting(permission(options.send_restricted_data)):
+            summary = ask_judges(folder, judges, questions, policy=policy, console=err)
+        note(*judging_lines(summary))
+        return summary.complete
     judges = open_judges(models, replace(options.model_options(), asking=False))
     found = plan_judging(
         folder,
         judges,
         questions,
         answers=answers,
-        prices=options.policy().prices,
+        prices=policy.prices,
         per_minute=options.per_minute,
         reply=reply or GRADE,
     )
     if as_json:
         print_json(found)
-        return
+        raise typer.Exit
     show_plan(found)
     if restricted := SendingCheck(folder, sent_data(folder.run)).question(judges)[1]:
         note(
@@ -84,21 +95,4 @@ def show_judging_plan(
                 restricted,
             )
         )
-
-
-def ask_judging(
-    folder: ReplyFolder,
-    models: list[str],
-    options: RunOptions,
-    questions: Callable[[Model], Iterable[Request]],
-) -> bool:
-    """Send the requests to the judges; True if every one was answered."""
-    from keju.cli.output.judge_tables import judging_lines
-    from keju.judging import ask_judges, open_judges
-    from keju.running.restricted_data import permitting
-
-    judges, policy = open_judges(models, options.model_options()), options.policy()
-    with permitting(permission(options.send_restricted_data)):
-        summary = ask_judges(folder, judges, questions, policy=policy, console=err)
-    note(*judging_lines(summary))
-    return summary.complete
+    raise typer.Exit

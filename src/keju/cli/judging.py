@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from keju.cli.app import WITH_FAILURES, app, out, print_json, say
 from keju.cli.figures import FormatNames, draw_all
 from keju.cli.grouped_options import with_groups
-from keju.cli.judges import JudgeOptions, ask_judging, show_judging_plan
+from keju.cli.judges import JudgeOptions, ask_judging
 from keju.cli.options import AsJson, SampleSeed, TaskIds, out_option
 from keju.cli.request_options import run_options
 from keju.texts import _, language, n_
@@ -136,10 +136,10 @@ def grade(
     if model:
         options = run_options(server)
         questions = lambda _: grading_requests(answers.judged, folder, repeats)  # noqa: E731
-        if plan:
-            show_judging_plan(folder, model, options, questions, len(answers.judged), as_json)
-            return
-        complete = ask_judging(folder, model, options, questions)
+        complete = ask_judging(
+            folder, model, options, questions,
+            answers=len(answers.judged), plan=plan, as_json=as_json,
+        )  # fmt: skip
     judged = judgements_of(answers.judged, folder, repeats if model else None, model or ())
     graded = grades_of(judged, folder, answers.left_out)
     if as_json:
@@ -202,12 +202,10 @@ def extract(
             say(_("{}: no answer is unclear", run))
             return
         questions = lambda _: iter(requests)  # noqa: E731
-        if plan:
-            show_judging_plan(
-                folder, model, options, questions, len(requests), as_json, reply=EXTRACTION
-            )
-            return
-        complete = ask_judging(folder, model, options, questions)
+        complete = ask_judging(
+            folder, model, options, questions,
+            answers=len(requests), plan=plan, as_json=as_json, reply=EXTRACTION,
+        )  # fmt: skip
         stored = stored_extractors(opened)
         extractors = [name for name in stored if name not in extractors or name in model]
     counted = count_extractions(opened, extractors, forms)
@@ -273,10 +271,10 @@ def probe(
     def questions(judge: Model) -> Iterable[Request]:
         return (each.request for each in probings(drawn, used, judge.name))
 
-    if plan:
-        show_judging_plan(folder, model or [], options, questions, len(drawn), as_json)
-        return
-    complete = ask_judging(folder, model or [], options, questions)
+    complete = ask_judging(
+        folder, model or [], options, questions,
+        answers=len(drawn), plan=plan, as_json=as_json,
+    )  # fmt: skip
     probed = ProbingResult(
         run=str(run),
         rubrics=used.id,

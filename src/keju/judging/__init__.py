@@ -3,13 +3,11 @@
 from keju.judging.aligning import Alignment, Estimate, align
 from keju.judging.answers import (
     AnswerId,
-    Answers,
     AnswerSelection,
     GradableAnswer,
     answers_of,
     code_of,
 )
-from keju.judging.asking import ask_judges, open_judges, plan_judging, sent_data
 from keju.judging.extracting import (
     EXTRACTION,
     ExtractionFolder,
@@ -20,8 +18,6 @@ from keju.judging.extracting import (
     merge_extractions,
     stored_extractors,
 )
-from keju.judging.folder import JudgementFolder, stored_rubrics
-from keju.judging.grades import Grade, grade_of
 from keju.judging.grading import (
     Agreement,
     GradingResult,
@@ -33,11 +29,23 @@ from keju.judging.grading import (
     judgements_of,
     mean_grades,
 )
-from keju.judging.probes import Probing, declared_probes, probings
-from keju.judging.probing import ProbeResult, ProbingResult, probe_results
-from keju.judging.ratings import read_ratings
-from keju.judging.rubrics import Rubric, Rubrics, check_rubrics, read_rubrics
-from keju.judging.sampling import draw_sample, sampled_codes, write_sample
+from keju.judging.probes import (
+    ProbeResult,
+    ProbingResult,
+    declared_probes,
+    probe_results,
+    probings,
+)
+from keju.judging.raters import draw_sample, read_ratings, sampled_codes, write_sample
+from keju.judging.rubrics import Rubrics, check_rubrics, read_rubrics
+from keju.judging.store import (
+    JudgementFolder,
+    ask_judges,
+    open_judges,
+    plan_judging,
+    sent_data,
+    stored_rubrics,
+)
 
 __all__ = [
     "EXTRACTION",
@@ -45,19 +53,15 @@ __all__ = [
     "Alignment",
     "AnswerId",
     "AnswerSelection",
-    "Answers",
     "Estimate",
     "ExtractionFolder",
     "ExtractionResult",
     "GradableAnswer",
-    "Grade",
     "GradingResult",
     "Judgement",
     "JudgementFolder",
     "ProbeResult",
-    "Probing",
     "ProbingResult",
-    "Rubric",
     "Rubrics",
     "TaskGrade",
     "align",
@@ -70,7 +74,6 @@ __all__ = [
     "draw_sample",
     "extraction_requests",
     "gather_decisions",
-    "grade_of",
     "graded_answers",
     "grades_of",
     "grading_requests",

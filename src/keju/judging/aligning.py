@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 
 from keju.items import Record
 from keju.judging.answers import AnswerId
-from keju.judging.ratings import RatedAnswer, Ratings
-from keju.metrics.base import UndefinedMetricError
+from keju.judging.grading import alpha_of
+from keju.judging.raters import RatedAnswer, Ratings
 from keju.statistics import (
     MEASURES,
     Association,
@@ -25,7 +24,6 @@ from keju.statistics import (
     associate,
     group_shares,
     interval_of_values,
-    krippendorff_alpha,
     ratio_of,
 )
 
@@ -139,17 +137,19 @@ def align(ratings: Ratings, grades: Grades) -> Alignment:
     rated = ratings.rated
     merged = _merged(rated, grades)
     scopes = list(_scopes(rated))
-    rows = [
-        _alignment(judge, task, chosen, merged[judge])
-        for judge in merged
-        for task, chosen in scopes
-    ]
+    rows = []
+    for judge, by_answer in merged.items():
+        for task, chosen in scopes:
+            if answers := [answer for answer in chosen if answer.which in by_answer]:
+                human = [answer.human for answer in answers]
+                values = [by_answer[answer.which] for answer in answers]
+                rows.append(_row(judge, task, answers, human, values, MEASURES))
     return Alignment(
         answers=len(rated),
         ratings=sum(len(each.raters) for each in rated),
         blank=ratings.blank,
         raters=tuple(_agreement(task, chosen) for task, chosen in scopes),
-        tasks=tuple(row for row in rows if row.answers),
+        tasks=tuple(rows),
         leave_one_out=tuple(
             row for task, chosen in scopes for row in _leave_one_out(task, chosen, merged)
         ),
@@ -198,14 +198,6 @@ def _scopes(rated: Sequence[RatedAnswer]) -> Iterator[tuple[str, list[RatedAnswe
         yield "", list(rated)
 
 
-def _alignment(
-    judge: str, task: str, rated: Sequence[RatedAnswer], grades: Mapping[AnswerId, float]
-) -> TaskAlignment:
-    answers = [answer for answer in rated if answer.which in grades]
-    human = [answer.human for answer in answers]
-    return _row(judge, task, answers, human, [grades[answer.which] for answer in answers], MEASURES)
-
-
 def _leave_one_out(
     task: str, rated: Sequence[RatedAnswer], grades: Mapping[str, Mapping[AnswerId, float]]
 ) -> Iterator[TaskAlignment]:
@@ -250,8 +242,6 @@ def _row(
     values: Sequence[float],
     measures: Sequence[AssociationMeasure],
 ) -> TaskAlignment:
-    if not answers:
-        return TaskAlignment(judge=judge, task=task, answers=0, groups=0, measures={})
     association = associate(human, values, [answer.group for answer in answers])
     return TaskAlignment(
         judge=judge,
@@ -328,18 +318,9 @@ def _agreement(task: str, chosen: Sequence[RatedAnswer]) -> RaterAgreement:
         raters=len(raters),
         answers=len(chosen),
         ratings=sum(len(each.raters) for each in chosen),
-        alpha_interval=_alpha(table, "interval"),
-        alpha_ordinal=_alpha(table, "ordinal"),
+        alpha_interval=alpha_of(table, "interval"),
+        alpha_ordinal=alpha_of(table, "ordinal"),
     )
-
-
-def _alpha(
-    table: Sequence[Sequence[float | None]], measure: Literal["interval", "ordinal"]
-) -> float | None:
-    try:
-        return krippendorff_alpha(table, measure=measure).alpha
-    except UndefinedMetricError:
-        return None
 
 
 def _goodness(measure: AssociationMeasure, values: Floats) -> Floats:

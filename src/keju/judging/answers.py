@@ -144,9 +144,8 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: AnswerSelection | None 
 
 def _nothing_open(run: RunFolder, rubrics: Rubrics) -> str:
     """An error that names the run's tasks which can be graded, where none is by default."""
-    known = {name.partition("/")[0] for name in rubrics.queries}
-    asked = {item.task for item in run.items()}
-    if graded := sorted(known & asked):
+    tasks = {item.task for item in run.items()}
+    if graded := sorted(rubrics.tasks & tasks):
         return _(
             "{}: none of its tasks is graded by default. These have a rubric: {}. Choose them "
             "with --task",
@@ -156,7 +155,7 @@ def _nothing_open(run: RunFolder, rubrics: Rubrics) -> str:
     return _(
         "{}: none of its tasks ({}) has a rubric. Give your own with --rubrics",
         run.path,
-        ", ".join(sorted(asked)),
+        ", ".join(sorted(tasks)),
     )
 
 
@@ -166,8 +165,7 @@ def _wanted(run: RunFolder, rubrics: Rubrics, chosen: AnswerSelection) -> tuple[
         return rubrics.checked(chosen.tasks)
     if chosen.only is None:
         return rubrics.open_tasks()
-    known = {name.partition("/")[0] for name in rubrics.queries}
-    return tuple(sorted(known & {item.task for item in run.items()}))
+    return tuple(sorted(rubrics.tasks & {item.task for item in run.items()}))
 
 
 def _items(

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
+from itertools import tee
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -20,12 +21,12 @@ import msgspec
 from keju.definitions import QuestionForms, choices_of, options_of, prompt_of
 from keju.errors import UsageError
 from keju.extraction import body_of
-from keju.files import encode_stored, sha256_bytes, shipped_toml
+from keju.files import sha256_bytes, shipped_toml
 from keju.items import AnswerForm, Record, Request, Response
-from keju.judging.asking import ExpectedReply
-from keju.judging.folder import ReplyFolder
-from keju.running.key import request_key
-from keju.running.requests import seal_of, without_marks
+from keju.judging.prompting import sealed_prompt
+from keju.judging.store import ExpectedReply, ReplyFolder
+from keju.running.requests import without_marks
+from keju.running.store import ResponseStore
 from keju.runs import RunFolder
 from keju.scoring import (
     NO_DECISIONS,
@@ -46,7 +47,6 @@ from keju.texts import _
 EXTRACTION = ExpectedReply(20, _("a reply of 20 tokens: one line; thinking is not counted"))
 
 _ALL = QuestionForms(None)
-_BLANK = re.compile(r"\{([a-z]+)\}")
 _OBJECT = re.compile(r"\{[^{}]{1,20000}\}")
 _LONGEST_REPLY = 40_000
 """Characters at the end of a reply in which the value is looked for."""
@@ -141,18 +141,14 @@ def extraction_request(sample: ScoringSample) -> Request:
         f"{letter}、{option}"
         for letter, option in zip(choices_of(sample.item), options_of(sample.item), strict=True)
     )
-    seal = seal_of(prompts.id, question, options, text)
-    values = {
+    blanks = {
         "question": question,
         "options": prompts.options.replace("{text}", options) if options else "",
-        "opening": f"⟦回答 {seal}⟧",
-        "answer": text,
-        "closing": f"⟦回答完 {seal}⟧",
         "rule": prompts.forms[form].rule,
         "reply": prompts.forms[form].reply,
     }
-    prompt = _BLANK.sub(lambda blank: values.get(blank[1], blank[0]), prompts.template.strip())
-    prompt = prompt.encode("utf-8", "replace").decode()
+    sealed_by = (prompts.id, question, options)
+    prompt = sealed_prompt(prompts.template, blanks, "回答", text, sealed_by)
     return Request(
         item=sha256_bytes(f"{sample.item.id}\0{prompt}".encode())[:16],
         benchmark=sample.item.benchmark,
@@ -198,8 +194,7 @@ def extractions_of(run: RunFolder, extractor: str) -> Iterator[Extraction]:
         DataError: a stored line is damaged.
     """
     folder = ExtractionFolder(run)
-    identity = folder.judges().get(extractor)
-    if identity is None or not folder.response_files(extractor):
+    if extractor not in stored_extractors(run):
         raise UsageError(
             "{0}: there are no replies of the extractor {1} (stored: {2}). Ask it with: keju judge "
             "extract {0} --model {1}",
@@ -207,20 +202,15 @@ def extractions_of(run: RunFolder, extractor: str) -> Iterator[Extraction]:
             extractor,
             ", ".join(stored_extractors(run)) or _("none"),
         )
-    replies = {
-        reply.item: (reply.key, reply.source_sha256, *value_of_reply(reply))
-        for reply in folder.responses(extractor)
-    }
-    for sample in unclear_samples(run):
-        request = extraction_request(sample)
-        key, source, state, value = replies.get(request.item, ("", "", "missing", ""))
-        if key != request_key(request, identity, source):
-            # To another prompt, or of a model with other settings.
-            yield Extraction(sample, "missing")
-        elif state == "value":
-            yield _checked(sample, value)
-        else:
-            yield Extraction(sample, state)
+    samples, again = tee(unclear_samples(run))
+    replies = folder.find_replies(extractor, map(extraction_request, again))
+    for sample, reply in zip(samples, replies, strict=True):
+        state, value = value_of_reply(reply) if reply else ("missing", "")
+        if state == "value":
+            decided = normalised_value(sample.form, value, choices_of(sample.item))
+            contained = decided is not None and is_contained(sample, decided)
+            state, value = ("value", decided or "") if contained else ("not-contained", "")
+        yield Extraction(sample, state, value)
 
 
 def value_of_reply(reply: Response) -> tuple[State, str]:
@@ -259,14 +249,6 @@ def _as_text(value: object) -> str | None:
         case [list(), *_]:
             text = msgspec.json.encode(value).decode()
     return text
-
-
-def _checked(sample: ScoringSample, text: str) -> Extraction:
-    """The extraction of a value, which counts only if the answer contains it."""
-    value = normalised_value(sample.form, text, choices_of(sample.item))
-    if value is None or not is_contained(sample, value):
-        return Extraction(sample, "not-contained")
-    return Extraction(sample, "value", value)
 
 
 def is_contained(sample: ScoringSample, value: str) -> bool:
@@ -321,23 +303,6 @@ def _numbers(text: str, *, percent: bool = False) -> Iterator[float | None]:
     yield from map(parse_english_number, _ENGLISH.findall(text))
 
 
-def extracted_decisions(run: RunFolder, extractor: str) -> Decisions:
-    """The decisions of an extractor on the unclear answers of a run, by its stored replies.
-
-    Raises:
-        UsageError: as `extractions_of`.
-        DataError: as `extractions_of`.
-    """
-    folder, by_code = ExtractionFolder(run), dict[str, Decision]()
-    for sample, state, value in extractions_of(run, extractor):
-        if state in {"value", "none"}:
-            code = answer_code(sample.response)
-            by_code[code] = Decision(code=code, value=value, by="model")
-    spelled = f"{folder.hash_of(extractor)} {extraction_prompts().id}"
-    source = f"{extractor}@{sha256_bytes(spelled.encode())[:8]}"
-    return Decisions(sources=(source,), by_code=by_code)
-
-
 def gather_decisions(run: RunFolder, adjudicated: Path | None, extractor: str = "") -> Decisions:
     """The decisions of people in a file, and of an extractor on what people did not decide.
 
@@ -346,7 +311,16 @@ def gather_decisions(run: RunFolder, adjudicated: Path | None, extractor: str = 
         DataError: the file or a stored line is damaged.
     """
     decisions = read_decisions(adjudicated) if adjudicated else NO_DECISIONS
-    return decisions.before(extracted_decisions(run, extractor)) if extractor else decisions
+    if not extractor:
+        return decisions
+    by_code: dict[str, Decision] = {}
+    for sample, state, value in extractions_of(run, extractor):
+        if state in {"value", "none"}:
+            code = answer_code(sample.response)
+            by_code[code] = Decision(code=code, value=value, by="model")
+    spelled = f"{ExtractionFolder(run).hash_of(extractor)} {extraction_prompts().id}"
+    source = f"{extractor}@{sha256_bytes(spelled.encode())[:8]}"
+    return decisions.before(Decisions(sources=(source,), by_code=by_code))
 
 
 def merge_extractions(runs: Sequence[RunFolder], merged: RunFolder) -> None:
@@ -357,22 +331,21 @@ def merge_extractions(runs: Sequence[RunFolder], merged: RunFolder) -> None:
     Raises:
         DataError: a stored line is damaged.
     """
+    sources = [folder for folder in map(ExtractionFolder, runs) if folder.exists()]
+    if not sources:
+        return
     target = ExtractionFolder(merged)
     identities: dict[str, dict[str, str]] = {}
     keys: set[tuple[str, str]] = set()
-    for source in map(ExtractionFolder, runs):
-        for name, identity in source.judges().items():
-            if identities.setdefault(name, identity) != identity:
-                continue
-            for reply in source.responses(name):
-                if (name, reply.key) in keys:
+    with ResponseStore(target) as store:
+        for source in sources:
+            for name, identity in source.judges().items():
+                if identities.setdefault(name, identity) != identity:
                     continue
-                keys.add((name, reply.key))
-                path = target.responses_path(name, reply.task)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with path.open("ab") as stream:
-                    stream.write(msgspec.json.encode(reply, enc_hook=encode_stored) + b"\n")
-    if keys:
+                for reply in source.responses(name):
+                    if (name, reply.key) not in keys:
+                        keys.add((name, reply.key))
+                        store.append(reply)
         target.admit_identities(identities)
 
 

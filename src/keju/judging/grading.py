@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import field
 
@@ -17,12 +17,11 @@ from keju.judging.answers import (
     GradableAnswer,
     answers_of,
 )
-from keju.judging.folder import JudgementFolder
 from keju.judging.grades import LEAST, MOST, grade_in
 from keju.judging.prompting import grading_request
 from keju.judging.rubrics import Rubrics
+from keju.judging.store import JudgementFolder
 from keju.metrics.base import UndefinedMetricError
-from keju.running.store import StoredResponses
 from keju.runs import RunFolder
 from keju.statistics import krippendorff_alpha, ratio_interval
 
@@ -147,11 +146,10 @@ def judgements_of(
     """
     repeats = stored_repeats(folder) if repeats is None else repeats
     found = []
-    for judge, identity in folder.judges().items():
+    for judge in folder.judges():
         if (judges and judge not in judges) or not folder.response_files(judge):
             continue
-        requests = grading_requests(answers, folder, repeats)
-        replies = StoredResponses(folder.responses(judge)).find_all(requests, identity)
+        replies = folder.find_replies(judge, grading_requests(answers, folder, repeats))
         by_answer = defaultdict(list)
         for reply in filter(None, replies):
             by_answer[reply.item].append(grade_in(reply))
@@ -170,10 +168,8 @@ def judgements_of(
 
 def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[GradableAnswer]:
     """Every answer of a run to a query that has a rubric, open or not."""
-    in_run = {item.task for item in run.items()}
-    with_rubric = {name.partition("/")[0] for name in rubrics.queries}
-    selection = AnswerSelection(tasks=tuple(sorted(in_run & with_rubric)))
-    return answers_of(run, rubrics, selection).judged
+    tasks = rubrics.tasks & {item.task for item in run.items()}
+    return answers_of(run, rubrics, AnswerSelection(tasks=tuple(sorted(tasks)))).judged
 
 
 def mean_grades(
@@ -194,20 +190,17 @@ def grades_of(
     judgements: Sequence[Judgement], folder: JudgementFolder, left_out: dict[str, int]
 ) -> GradingResult:
     """Means with intervals, and agreement."""
-    by_task: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
-    for each in judgements:
-        which = each.judged.id
-        place = (
-            each.judge, which.model, which.task, which.query, which.setting, which.script,
-            which.wording,
-        )  # fmt: skip
-        by_task[place].append(each)
-    signatures = {judge: folder.signature(judge) for judge in {place[0] for place in by_task}}
+    by_task: dict[tuple[str, AnswerId], list[Judgement]] = defaultdict(list)
+    for judgement in judgements:
+        place = judgement.judged.id._replace(item="", round=1)
+        by_task[judgement.judge, place].append(judgement)
+    signatures = {judge: folder.signature(judge) for judge, _place in by_task}
     return GradingResult(
         run=str(folder.run.path),
         rubrics=folder.rubrics.id,
         tasks=tuple(
-            _task_grade(place, found, signatures[place[0]]) for place, found in by_task.items()
+            _task_grade(judge, place, found, signatures[judge])
+            for (judge, place), found in by_task.items()
         ),
         repeats=tuple(_agreement_of_repeats(judgements)),
         judges=tuple(_agreement_of_judges(judgements)),
@@ -215,7 +208,19 @@ def grades_of(
     )
 
 
-def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: str) -> TaskGrade:
+def alpha_of(
+    table: Sequence[Sequence[float | None]], measure: Literal["interval", "ordinal"]
+) -> float | None:
+    """Krippendorff's alpha of grades, one row for each grader; None where all are equal."""
+    try:
+        return krippendorff_alpha(table, measure=measure).alpha
+    except UndefinedMetricError:
+        return None
+
+
+def _task_grade(
+    judge: str, place: AnswerId, found: Sequence[Judgement], signature: str
+) -> TaskGrade:
     missing = [reason for each in found for reason in each.missing]
     failed = sum(reason.startswith("failed") for reason in missing)
     sent = [each for each in found if not each.unsent]
@@ -226,15 +231,14 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
     values = [LEAST if each.grade is None else each.grade for each in counted]
     groups = [each.judged.group for each in counted]
     interval = ratio_interval(values, [MOST] * len(values), groups)
-    judge, model, task, query, setting, script, wording = place
     return TaskGrade(
         judge=judge,
-        model=model,
-        task=task,
-        query=query,
-        setting=setting,
-        script=script,
-        wording=wording,
+        model=place.model,
+        task=place.task,
+        query=place.query,
+        setting=place.setting,
+        script=place.script,
+        wording=place.wording,
         answers=len(found),
         graded=len(graded),
         groups=len(set(groups)),
@@ -278,17 +282,13 @@ def _agreement_of_judges(judgements: Sequence[Judgement]) -> Iterator[Agreement]
 def _agreement(judge: str, task: str, units: Sequence[tuple[float, ...]]) -> Agreement:
     most = max(map(len, units))
     table = [[unit[row] if row < len(unit) else None for unit in units] for row in range(most)]
-    try:
-        alpha: float | None = krippendorff_alpha(table, measure="interval").alpha
-    except UndefinedMetricError:
-        alpha = None
     spreads = [max(unit) - min(unit) for unit in units]
     return Agreement(
         judge=judge,
         task=task,
         answers=len(units),
         gradings=most,
-        alpha=alpha,
+        alpha=alpha_of(table, "interval"),
         spread=sum(spreads) / len(spreads),
         same=Counter(spread == 0 for spread in spreads)[True] / len(spreads),
     )

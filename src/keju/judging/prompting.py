@@ -1,4 +1,4 @@
-"""The prompt of a judge: the rubric, the question, the reference, and the delimited answer.
+"""Prompts of judges and extractors, in which the answer is delimited; a judge's request.
 
 The answer is untrusted. It is between two delimiters with a number that is computed from all texts
 of the prompt; a text that contained the number would have another one. Brackets in the answer that
@@ -8,6 +8,7 @@ look like the delimiters' are replaced, so that it cannot close them.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from keju.definitions import prompt_of
 from keju.items import Item, Request
@@ -16,6 +17,29 @@ from keju.judging.rubrics import Rubrics
 from keju.running.requests import seal_of, without_marks
 
 _BLANK = re.compile(r"\{([a-z]+)\}")
+
+
+def sealed_prompt(
+    template: str, blanks: Mapping[str, str], mark: str, text: str, sealed_by: Sequence[str]
+) -> str:
+    """A prompt with an untrusted text between two delimiters.
+
+    Args:
+        template: the prompt with blanks; {answer}, {opening} and {closing} are for the text.
+        blanks: what fills the other blanks.
+        mark: the word of the delimiters.
+        text: the untrusted text.
+        sealed_by: the other texts from which the number of the delimiters is computed.
+    """
+    seal = seal_of(*sealed_by, text)
+    values = {
+        **blanks,
+        "opening": f"⟦{mark} {seal}⟧",
+        "answer": without_marks(text),
+        "closing": f"⟦{mark}完 {seal}⟧",
+    }
+    prompt = _BLANK.sub(lambda blank: values.get(blank[1], blank[0]), template.strip())
+    return prompt.encode("utf-8", "replace").decode()
 
 
 def grading_request(
@@ -47,31 +71,24 @@ def grading_request(
     rubric = rubrics.rubric(item.task, item.query)
     if rubric is None:
         raise ValueError(f"no rubric for {item.task}")
-    question, reference = prompt_of(item), _reference(item)
+    question = prompt_of(item)
+    reference = "\n或：".join((item.answer, *item.also_accepted))
     shown = rubrics.page_text and item.transcription != item.answer
     source = (item.transcription or "") if shown else ""
-    seal = seal_of(rubrics.id, question, reference, text)
-    fill = {
+    blanks = {
         "rubric": rubric.says.strip(),
         "question": question,
         "source": rubrics.source.replace("{text}", source) if source else "",
         "reference": reference,
         "author": rubrics.author.replace("{name}", author) if author else "",
-        "answer": without_marks(text),
-        "opening": f"⟦答卷 {seal}⟧",
-        "closing": f"⟦答卷完 {seal}⟧",
     }
-    prompt = _BLANK.sub(lambda blank: fill.get(blank[1], blank[0]), rubrics.template.strip())
+    sealed_by = (rubrics.id, question, reference)
     return Request(
         item=which.spelled,
         benchmark=item.benchmark,
         task=item.task,
         form="number",
-        prompt=prompt.encode("utf-8", "replace").decode(),
+        prompt=sealed_prompt(rubrics.template, blanks, "答卷", text, sealed_by),
         query=probe,
         round=repeat,
     )
-
-
-def _reference(item: Item) -> str:
-    return "\n或：".join((item.answer, *item.also_accepted))

@@ -69,6 +69,11 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         defined = {name: self.rubrics.get(query.rubric) for name, query in _queries(shipped=False)}
         return {name: rubric for name, rubric in defined.items() if rubric} | self._named
 
+    @property
+    def tasks(self) -> frozenset[str]:
+        """The ids of the tasks that have a rubric."""
+        return frozenset(name.partition("/")[0] for name in self.queries)
+
     def rubric(self, task: str, query: str = "") -> Rubric | None:
         """The rubric for a query of a task, or None if there is none."""
         name = f"{task}/{query}" if query else task
@@ -85,14 +90,13 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         Raises:
             UsageError: one of them has no rubric.
         """
-        known = {name.partition("/")[0] for name in self.queries}
-        if without := [each for each in chosen if each not in {*known, *self.queries}]:
+        if without := [each for each in chosen if each not in {*self.tasks, *self.queries}]:
             raise UsageError(
                 "the rubrics {} have none for {}. They have some for {}; give your own with "
                 "--rubrics",
                 self.id,
                 ", ".join(without),
-                ", ".join(sorted(known)),
+                ", ".join(sorted(self.tasks)),
             )
         return chosen
 

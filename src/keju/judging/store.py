@@ -1,0 +1,298 @@
+"""The store of judges' and extractors' replies: sent, stored and resumed as in a run of models.
+
+::
+
+    RUN/judgements/   judges.json                       the judges and their decoding
+                      rubrics-<id>.json                 the rubrics of their prompts
+                      <judge>/<id>/<task>.jsonl         replies, each a `Response`
+                      judges.lock
+    RUN/extractions/  extractors.json, prompts-<id>.json, <extractor>/<id>/<task>.jsonl …
+
+In a judge's reply the item is the spelled id of an answer (`AnswerId`), the model is the judge, the
+round is the number of the repeat, and the query is the name of a probe, or empty. In an extractor's
+reply the item is a hash of the prompt. Grades, probes and extractions are all found by
+`ReplyFolder.find_replies`: a reply counts if its key is that of the request that is made now.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import msgspec
+from msgspec import field
+
+from keju import __version__
+from keju.console import Console
+from keju.datasets import mini
+from keju.datasets.store import Dataset
+from keju.errors import KejuError, UsageError
+from keju.files import read_json, sha256_bytes, write_json
+from keju.items import UNKNOWN, Record, Request, Response
+from keju.judging.rubrics import Rubrics
+from keju.models import Model, ModelOptions, open_model
+from keju.running import EstimatedRequest, Plan, Policy, ResponseStore, RunSummary, plan_of
+from keju.running.key import Slot, key_of
+from keju.running.prices import Prices
+from keju.running.restricted_data import SendingCheck, SentData
+from keju.running.session import send_requests
+from keju.running.store import StoredResponses
+from keju.runs import RunFolder, path_of_name
+from keju.texts import Text, _
+
+
+class PromptsVersion(Protocol):
+    """Prompts in a file of their own."""
+
+    @property
+    def id(self) -> str:
+        """Name, version and hash of the file."""
+
+
+class JudgesManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The content of judges.json: each judge's identity, by name."""
+
+    format: str = "keju-judgements-1"
+    keju: str = __version__
+    judges: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+def stored_rubrics(run: RunFolder) -> list[Rubrics]:
+    """The rubrics by which a run has been judged, as they were then.
+
+    Raises:
+        DataError: a file of them is damaged.
+    """
+    paths = sorted((run.path / "judgements").glob("rubrics-*.json"))
+    return [read_json(path, Rubrics) for path in paths]
+
+
+class ReplyFolder(RunFolder):
+    """Models' replies about the answers of one run under one version of the prompts.
+
+    Args:
+        run: the run.
+        place: the folder within the run.
+        models: the name of the files that list and lock the models.
+        prompts: the name of the files with the prompts.
+        version: the prompts; `id` is their version.
+    """
+
+    def __init__(
+        self, run: RunFolder, place: str, models: str, prompts: str, version: PromptsVersion
+    ) -> None:
+        super().__init__(run.path / place)
+        self.manifest_path = self.path / f"{models}.json"
+        self.lock_path = self.path / f"{models}.lock"
+        self.run = run
+        self._prompts, self._version = prompts, version
+
+    def responses_path(self, model: str, task: str) -> Path:
+        """The file of one model's responses about one task."""
+        return path_of_name(path_of_name(self.path, model) / self._version.id, task, ".jsonl")
+
+    def response_files(self, model: str | None = None) -> list[Path]:
+        """The files of responses to these prompts, all or one model's."""
+        folder = path_of_name(self.path, model).name if model else "*"
+        return sorted(self.path.glob(f"{folder}/{self._version.id}/*.jsonl"))
+
+    def judges(self) -> dict[str, dict[str, str]]:
+        """All models that replied here, to any prompts: the identity of each, by name."""
+        if not self.exists():
+            return {}
+        return read_json(self.manifest_path, JudgesManifest).judges
+
+    def admit(self, judges: list[Model]) -> None:
+        """Record the models and the prompts.
+
+        Raises:
+            UsageError: one of them replied here before with other decoding parameters.
+        """
+        earlier = self.judges()
+        for judge in judges:
+            was, now = earlier.get(judge.name, judge.identity), judge.identity
+            if differing := [
+                f"{part} ({was.get(part, 'unset')}, now {now.get(part, 'unset')})"
+                for part in sorted({*was, *now})
+                if was.get(part) != now.get(part)
+            ]:
+                raise UsageError(
+                    "{}: {} judged this run with different settings: {}. Use the same settings, "
+                    "or move {} away and remove the judge from {}",
+                    self.path,
+                    judge.name,
+                    "; ".join(differing),
+                    path_of_name(self.path, judge.name),
+                    self.manifest_path.name,
+                )
+        self.admit_identities(earlier | {judge.name: judge.identity for judge in judges})
+
+    def admit_identities(self, identities: dict[str, dict[str, str]]) -> None:
+        """Record the models by name, and the prompts."""
+        write_json(self.manifest_path, JudgesManifest(judges=identities))
+        write_json(self.path / f"{self._prompts}-{self._version.id}.json", self._version)
+
+    def find_replies(self, model: str, requests: Iterable[Request]) -> Iterator[Response | None]:
+        """The latest stored reply of a model to each request, or None.
+
+        A reply to another prompt, or of a model with other settings, is none.
+
+        Raises:
+            DataError: a stored line is damaged.
+        """
+        identity = self.judges().get(model, {})
+        return StoredResponses(self.responses(model)).find_all(requests, identity)
+
+    def hash_of(self, model: str) -> str:
+        """A hash of a model's identity, of 8 digits."""
+        identity = msgspec.json.encode(self.judges().get(model, {}), order="sorted")
+        return sha256_bytes(identity)[:8]
+
+
+class JudgementFolder(ReplyFolder):
+    """The judgements of one run by one set of rubrics, in the layout of a response store."""
+
+    def __init__(self, run: RunFolder, rubrics: Rubrics) -> None:
+        super().__init__(run, "judgements", "judges", "rubrics", rubrics)
+        self.rubrics = rubrics
+
+    def signature(self, judge: str) -> str:
+        """Signature of a judge's grades: the judge, its decoding, the rubrics, keju's version."""
+        return (
+            f"grade|judge:{judge}@{self.hash_of(judge)}|rubrics:{self.rubrics.id}"
+            f"|keju:{__version__}"
+        )
+
+
+class ExpectedReply(NamedTuple):
+    """The length of a reply, for an estimate of its cost."""
+
+    tokens: int
+    rule: Text
+
+
+GRADE = ExpectedReply(
+    80, _("a reply of 80 tokens: two sentences and the grade; thinking is not counted")
+)
+
+
+def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:
+    """Open the models that act as judges.
+
+    Raises:
+        UsageError: one is named twice, or cannot read an answer and grade it.
+        PrerequisiteError: one needs something that is not installed.
+    """
+    if twice := [spec for spec, times in Counter(specs).items() if times > 1]:
+        raise UsageError("--model {} is given twice", twice[0])
+    temperature = options.decoding.temperature
+    if temperature is not None and not isfinite(temperature):
+        raise UsageError("--temperature must be a number, not {:g}", temperature)
+    if not specs:
+        raise UsageError("no judge. Name one with --model, as in --model openai:MODEL")
+    judges = []
+    for spec in specs:
+        judge = open_model(spec, options)
+        if judge.role not in {"model", "answers"} or judge.reader:
+            raise UsageError(
+                "{} cannot judge, because it cannot grade texts. Use a model, such as openai:MODEL",
+                spec,
+            )
+        judges.append(judge)
+    return judges
+
+
+def ask_judges(
+    folder: ReplyFolder,
+    judges: list[Model],
+    questions: Callable[[Model], Iterable[Request]],
+    *,
+    policy: Policy | None = None,
+    console: Console | None = None,
+) -> RunSummary:
+    """Send the requests to judges that have no response yet; stored ones are not sent again.
+
+    If the prompt has changed (for example because the model answered again), the request is sent
+    again.
+
+    Args:
+        folder: where responses are stored.
+        judges: the judges.
+        questions: the requests to a judge; called several times.
+        policy: concurrency, timeouts, retries and limits.
+        console: where progress is shown; None shows none.
+
+    Raises:
+        UsageError: a judge had other settings before, another process is judging this run, or the
+            texts may not be sent.
+        DataError: a stored response is damaged, or the disk is full.
+    """
+    sending = SendingCheck(folder, sent_data(folder.run))
+
+    def admit(asked: Sequence[Model]) -> None:
+        sending.check(asked)
+        folder.admit(judges)
+
+    with ResponseStore(folder) as store:
+        return send_requests(
+            store,
+            judges,
+            questions,
+            policy=policy or Policy(),
+            identities=folder.judges(),
+            before=admit,
+            console=console,
+        )
+
+
+def sent_data(run: RunFolder) -> SentData:
+    """The data that requests to judges contain: questions, references and answers, no images.
+
+    The licence is that of the run's dataset, or unknown where the dataset is not found.
+    """
+    about = run.manifest()
+    return SentData(
+        name=about.dataset,
+        licence=_licence_of(run),
+        items=run.iter_items,
+        item_count=sum(1 for _ in run.iter_item_ids()),
+        images=False,
+    )
+
+
+def _licence_of(run: RunFolder) -> str:
+    about = run.manifest()
+    if about.dataset_hash == (bundled := Dataset.open(mini.path()).manifest).hash:
+        return bundled.licence
+    try:
+        found = run.dataset().manifest
+    except (KejuError, OSError):
+        return UNKNOWN
+    return found.licence if found.hash == about.dataset_hash else UNKNOWN
+
+
+def plan_judging(
+    folder: ReplyFolder,
+    judges: Sequence[Model],
+    questions: Callable[[Model], Iterable[Request]],
+    *,
+    answers: int,
+    prices: Prices | None = None,
+    per_minute: float | None = None,
+    reply: ExpectedReply = GRADE,
+) -> Plan:
+    """Count the requests to judges or extractors and estimate their cost; sends nothing."""
+
+    def estimated() -> Iterator[EstimatedRequest]:
+        for judge in judges:
+            known = ResponseStore(folder).known(judge.name)
+            for request in questions(judge):
+                slot = Slot(key_of(request, judge), request.item, request.candidate)
+                yield EstimatedRequest(judge, request, reply.tokens, slot in known)
+
+    return plan_of(
+        estimated(), items=answers, output_rule=reply.rule, prices=prices, per_minute=per_minute
+    )
