@@ -356,4 +356,4 @@ def test_the_use_of_the_columns_of_a_table_is_reported(read, tmp_path):
     forms.tensorflow_csv(tmp_path / "O2BR")
     notes = read("obi-recognition", tmp_path / "O2BR").notes
     assert "fields ignored: class" in notes
-    assert any("image from filename, left from xmin" in note for note in notes)
+    assert any("image (filename), left (xmin)" in note for note in notes)

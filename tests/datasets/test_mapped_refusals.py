@@ -34,7 +34,7 @@ def refusal(tmp_path, src, mapping):
         ("path =", "paths =", "no key 'paths'. Did you mean 'path'?"),
         ("question =", "questions =", "[fields]: no key 'questions'. Did you mean 'question'?"),
         ("[constant_metadata]", "[source]", "no key 'source'"),
-        ('"from-0"', '"from-2"', "answer_is: Invalid enum value 'from-2'. Use text, letter"),
+        ('"from-0"', '"from-2"', "value 'from-2'. Use text, from-0, from-1, letter"),
         ('id = "n"', "id = 1", "fields"),
         ('path = "q.csv"', 'path = "q.csv"\nshape = "rows"', "Use list, by-key, columns, one"),
         ('"T7"', '"TODO"', "constants.task: this value of the draft is still TODO"),

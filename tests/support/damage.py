@@ -256,9 +256,7 @@ DAMAGES: dict[str, Damage] = {
         to_picture(lambda path: path.write_bytes(b"<!DOCTYPE html><html>404"))
     ),
     "an image is a folder": Damage(
-        to_picture(_folder_instead), otherwise={"page-xml": "said", "alto": "said", "hocr": "said",
-                                                "obi-classification": "said",
-                                                "obi-retrieval": "said"},
+        to_picture(_folder_instead), otherwise={"page-xml": "said", "alto": "said", "hocr": "said"}
     ),
     "an image is a pipe": Damage(
         to_picture(_pipe_instead), otherwise={"page-xml": "said", "alto": "said", "hocr": "said"}

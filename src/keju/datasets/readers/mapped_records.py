@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import islice
@@ -427,7 +427,7 @@ class NamedColumns:
         unnamed = [error for record in first for error in self._unnamed(record)]
         if is_whole:
             # A misspelt name leaves another column unnamed; the misspelt one is the mistake.
-            self._check_wanted()
+            self._check_wanted({record.place.file for record in first})
         for error in unnamed:
             raise error
         yield from first
@@ -435,7 +435,7 @@ class NamedColumns:
             for error in self._unnamed(record):
                 raise error
             yield record
-        self._check_wanted()
+        self._check_wanted({record.place.file for record in first})
 
     def _unnamed(self, record: Record) -> Iterator[DataError]:
         """An error for each column that no record had before and that nothing names."""
@@ -455,7 +455,7 @@ class NamedColumns:
                     _('Name it in [fields] or [metadata], or add it to ignored = ["{}"]', name),
                 )
 
-    def _check_wanted(self) -> None:
+    def _check_wanted(self, files: Collection[Path]) -> None:
         known = {name for column in self._seen for name in _names_around(column)}
         known |= self._never_missing
         for column, place in self._wanted.items():
@@ -464,6 +464,7 @@ class NamedColumns:
                     "no record has a column {!r}.{}",
                     column,
                     did_you_mean(nearest_names(column, known)),
+                    file=min(files) if len(files) == 1 else None,
                     item=place,
                     hint=_("Columns: {}", ", ".join(sorted(self._seen)[:40])),
                 )
