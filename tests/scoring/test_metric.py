@@ -15,7 +15,7 @@ import pytest
 
 from keju.definitions import tasks
 from keju.scoring import PROTOCOLS, metric_of, metrics
-from keju.scoring.metric import MEAN, EncoderMetric, Metric, register
+from keju.scoring.metric import MEAN, declare
 from keju.scoring.preparations import RAW
 
 FILE = Path(__file__).with_name("metrics.json")
@@ -30,7 +30,7 @@ def declarations():
             "protocol": each.protocol,
             "benchmark": each.benchmark,
             "text": each.prepare.name,
-            "encoder": each.encoder if isinstance(each, EncoderMetric) else "",
+            "encoder": each.encoder,
             "worst": each.worst,
             "higher_is_better": each.higher_is_better,
             "rule": each.rule,
@@ -68,12 +68,9 @@ def test_every_metric_of_the_catalogue_is_declared_and_no_other():
 
 def test_a_metric_cannot_be_declared_twice():
     with pytest.raises(ValueError, match="CER"):
-        register(
-            Metric(
-                name="CER", form="transcription", protocol="strict", prepare=RAW, rule="another",
-                function=lambda reference, answer: 0.0,
-            )
-        )  # fmt: skip
+        declare("CER", "another", form="transcription", protocol="strict", prepare=RAW)(
+            lambda reference, answer: 0.0
+        )
 
 
 def test_a_benchmarks_own_metric_comes_before_the_general_one():

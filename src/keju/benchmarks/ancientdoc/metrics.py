@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from keju.metrics import PRF, character_error_rate, chrf, distance, position_prf
-from keju.scoring.metric import EncoderMetric, Pooling, Stats, declare, declare_rates, register
+from keju.scoring.metric import Pooling, Stats, declare
 from keju.scoring.metric_value import MetricValue, mean, ratio
 from keju.scoring.preparations import AS_IT_IS, RAW
 from keju.scoring.semantic import CANDIDATE_AS_IT_IS, token_match_f1
@@ -34,14 +34,15 @@ def error_rate(reference: str, response: str) -> MetricValue:
     return mean(value, edits=distance(reference, response), length=len(reference))
 
 
-@declare_rates(
-    _ocr,
-    {
-        "CharPrecision": "share of the characters read that are equal to the true character at the "
-        "same position",
-        "CharRecall": "share of the true characters that are equal to the character read at the "
-        "same position",
-    },
+@_ocr(
+    "CharRecall",
+    "share of the true characters that are equal to the character read at the same position",
+    part="recall",
+)
+@_ocr(
+    "CharPrecision",
+    "share of the characters read that are equal to the true character at the same position",
+    part="precision",
 )
 def positions(reference: str, response: str) -> PRF:
     """Rates of characters at equal positions."""
@@ -79,16 +80,10 @@ def chrf_plus_plus(reference: str, response: str) -> float:
     return chrf(reference, response, word_orders=2)
 
 
-register(
-    EncoderMetric(
-        name="BS-F1",
-        form="text",
-        protocol="official",
-        benchmark="AncientDoc",
-        prepare=CANDIDATE_AS_IT_IS,
-        encoder="bert-base-chinese",
-        function=token_match_f1,
-        rule="BERTScore F1 by token matching, not rescaled, so unrelated text gets about half",
-        source="the paper's metrics, our reading",
-    )
-)
+_official(
+    "BS-F1",
+    "BERTScore F1 by token matching, not rescaled, so unrelated text gets about half",
+    form="text",
+    prepare=CANDIDATE_AS_IT_IS,
+    encoder="bert-base-chinese",
+)(token_match_f1)

@@ -20,7 +20,7 @@ from keju.metrics import (
     set_prf,
 )
 from keju.metrics.base import TooLongError
-from keju.scoring.metric import EncoderMetric, Preparation, declare, declare_rates, register
+from keju.scoring.metric import Preparation, declare
 from keju.scoring.metric_value import MetricValue, mean
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.semantic import first_token_cosine
@@ -51,6 +51,8 @@ _official = partial(
 )
 _ocr = partial(_official, form="transcription", prepare=CLEANED_WITH_ANSWER)
 _text = partial(_official, form="text", prepare=CHARACTERS)
+_punctuated = partial(_official, form="punctuated", prepare=CONVERTED)
+_entities = partial(_official, form="entities", prepare=CONVERTED)
 
 
 @_ocr(
@@ -86,14 +88,9 @@ def edit_distance(reference: str, response: str) -> float:
     return normalised_distance(reference, response)
 
 
-@declare_rates(
-    _ocr,
-    {
-        "F1": "F1 of the sets of distinct characters; order and number do not count",
-        "Precision": "precision of the sets of distinct characters",
-        "Recall": "recall of the sets of distinct characters",
-    },
-)
+@_ocr("Recall", "recall of the sets of distinct characters", part="recall")
+@_ocr("Precision", "precision of the sets of distinct characters", part="precision")
+@_ocr("F1", "F1 of the sets of distinct characters; order and number do not count", part="f1")
 def set_rates(reference: str, response: str) -> PRF:
     """Rates over sets of characters."""
     return set_prf(reference, response)
@@ -138,28 +135,30 @@ def anls(reference: str, response: str) -> float:
     return 1 - normalised_distance(reference, response) if reference or response else 1.0
 
 
-@declare_rates(
-    partial(_official, form="punctuated", prepare=CONVERTED),
-    {
-        "F1": "F1 of punctuation marks, each with the character before it; a right pair counts "
-        "each time it is repeated, so the value can be above 1",
-        "Precision": "share of the marks in the answer whose pair occurs anywhere in the true text",
-        "Recall": "right pairs in the answer, repeats included / true marks; can be above 1",
-    },
+@_punctuated(
+    "Recall",
+    "right pairs in the answer, repeats included / true marks; can be above 1",
+    part="recall",
+)
+@_punctuated(
+    "Precision",
+    "share of the marks in the answer whose pair occurs anywhere in the true text",
+    part="precision",
+)
+@_punctuated(
+    "F1",
+    "F1 of punctuation marks, each with the character before it; a right pair counts each time it "
+    "is repeated, so the value can be above 1",
+    part="f1",
 )
 def punctuation_rates(reference: str, response: str) -> PRF:
     """Rates of marks with the character before them; recall and F1 can pass 1."""
     return official_punctuation_prf(reference, response)
 
 
-@declare_rates(
-    partial(_official, form="entities", prepare=CONVERTED),
-    {
-        "F1": "F1 of sets of names, split at 、 only and compared as written",
-        "Precision": "precision of sets of names, split at 、 only",
-        "Recall": "recall of sets of names, split at 、 only",
-    },
-)
+@_entities("Recall", "recall of sets of names, split at 、 only", part="recall")
+@_entities("Precision", "precision of sets of names, split at 、 only", part="precision")
+@_entities("F1", "F1 of sets of names, split at 、 only and compared as written", part="f1")
 def entity_rates(reference: str, response: str) -> PRF:
     """Rates of names."""
     return official_entities_prf(reference, response)
@@ -189,21 +188,10 @@ def _pair(sample: ScoringSample) -> tuple[str, str]:
 
 CANDIDATE_AND_ANSWER = CONVERTED._replace(inputs=_pair)
 
-_encoded = partial(
-    EncoderMetric,
-    form="text",
-    protocol="official",
-    benchmark=BENCHMARK,
-    prepare=CANDIDATE_AND_ANSWER,
-    encoder="chinese-bert-wwm",
-    function=first_token_cosine,
-    source="the authors' scoring script",
-)
-register(
-    _encoded(
-        name="BERTScore",
-        rule="cosine of the mean first-token vectors of blocks of 512 tokens, which is not "
-        "BERTScore; unrelated text gets about half",
-    )
-)
-register(_encoded(name="Avg", rule="mean of BERTScore and ANLS", beside="ANLS"))
+_encoded = partial(_text, prepare=CANDIDATE_AND_ANSWER, encoder="chinese-bert-wwm")
+_encoded(
+    "BERTScore",
+    "cosine of the mean first-token vectors of blocks of 512 tokens, which is not BERTScore; "
+    "unrelated text gets about half",
+)(first_token_cosine)
+_encoded("Avg", "mean of BERTScore and ANLS", beside="ANLS")(first_token_cosine)

@@ -27,26 +27,24 @@ from keju.scoring.declared.detection import (
     right_polarity,
 )
 from keju.scoring.declared.pairs import (
+    FIRST,
     among_first,
     ranking_preparation,
-    register_rankings,
     yes_answers,
 )
-from keju.scoring.declared.text import floor_matched
-from keju.scoring.metric import EncoderMetric, declare, register
-from keju.scoring.semantic import CANDIDATE_AS_IT_IS, sentence_cosine, token_match_f1_rescaled
+from keju.scoring.declared.text import ANSWER_ONCE, matched_above_floor
+from keju.scoring.metric import declare
+from keju.scoring.semantic import (
+    CANDIDATE_AS_IT_IS,
+    sentence_cosine,
+    token_match_f1_above_floor,
+    token_match_f1_rescaled,
+)
 
 _BENCHMARK = "OBI-Bench"
 _SOURCE = "the paper's tables, our reading"
 _official = partial(declare, protocol="official", benchmark=_BENCHMARK, source=_SOURCE)
-_encoded = partial(
-    EncoderMetric,
-    form="text",
-    protocol="official",
-    benchmark=_BENCHMARK,
-    prepare=CANDIDATE_AS_IT_IS,
-    source=_SOURCE,
-)
+_encoded = partial(_official, form="text", prepare=CANDIDATE_AS_IT_IS)
 
 _official(
     "Acc",
@@ -70,72 +68,61 @@ _official(
     prepare=OFFICIAL_BOXES,
 )(mean_overlap)
 
-register(
-    _encoded(
-        name="cosine",
-        encoder="minilm",
-        function=sentence_cosine,
-        rule="cosine of sentence vectors; unrelated Chinese texts get more than 0",
-    )
+_encoded(
+    "cosine",
+    "cosine of sentence vectors; unrelated Chinese texts get more than 0",
+    encoder="minilm",
+)(sentence_cosine)
+_encoded(
+    "BERTScore",
+    "BERTScore F1 by token matching, rescaled by its published baseline",
+    encoder="roberta-large",
+)(token_match_f1_rescaled)
+matched_above_floor(benchmark=_BENCHMARK, encoder="roberta-large", prepare=ANSWER_ONCE)(
+    token_match_f1_above_floor
 )
-register(
-    _encoded(
-        name="BERTScore",
-        encoder="roberta-large",
-        function=token_match_f1_rescaled,
-        rule="BERTScore F1 by token matching, rescaled by its published baseline",
-    )
-)
-register(floor_matched(benchmark=_BENCHMARK))
 
-_rankings = partial(register_rankings, protocol="official", benchmark=_BENCHMARK, source=_SOURCE)
-_rankings(
-    {
-        "Acc@1": (
-            partial(accuracy_at, k=1),
-            "1 if a right candidate is first, ties get the expected value",
-        ),
-        "Acc@5": (partial(accuracy_at, k=5), among_first(5)),
-        "Acc@10": (partial(accuracy_at, k=10), among_first(10)),
-        "Recall@1": (
-            partial(recall_at, k=1),
-            "share of the right candidates that is ranked first; 4 are right, so .25 at most",
-        ),
-        "Recall@3": (partial(recall_at, k=3), "share of the right candidates among the first 3"),
-        "Recall@10": (partial(recall_at, k=10), "share of the right candidates among the first 10"),
-        "Precision@5": (
-            partial(precision_at, k=5),
-            "number of right candidates among the first 5, divided by 5, which fits what the paper "
-            "prints as mAP@5; ties get the expected value",
-        ),
-        "mAP": (
-            average_precision,
-            "mean average precision over all candidates, which section 3.4 of the paper names; "
-            "ties get the expected value",
-        ),
-    },
-    "probability",
-    ranking_preparation("one-probability", "official"),
+_of_probabilities = partial(
+    _official,
+    form="probability",
+    prepare=ranking_preparation("one-probability", "official"),
+    of_pairs=True,
 )
-_YES_NO = ranking_preparation("first-yes-no", "official")
-_rankings(
-    {
-        "Acc@5": (
-            partial(accuracy_at, k=5),
-            "1 if a right candidate is among the first 5, Yes before No, ties get the expected "
-            "value",
-        )
-    },
-    "yes-no",
-    _YES_NO,
+_of_yes_no = partial(
+    _official,
+    form="yes-no",
+    prepare=ranking_preparation("first-yes-no", "official"),
+    of_pairs=True,
 )
-_rankings(
-    {
-        "mAP@|Yes|": (
-            average_precision_of_yes,
-            "average precision within the candidates answered Yes, ties get the expected value",
-        )
-    },
-    "yes-no",
-    _YES_NO._replace(inputs=yes_answers),
+_of_probabilities("Acc@1", FIRST)(partial(accuracy_at, k=1))
+_of_probabilities("Acc@5", among_first(5))(partial(accuracy_at, k=5))
+_of_probabilities("Acc@10", among_first(10))(partial(accuracy_at, k=10))
+_of_probabilities(
+    "Recall@1",
+    "share of the right candidates that is ranked first; 4 are right, so .25 at most",
+)(partial(recall_at, k=1))
+_of_probabilities("Recall@3", "share of the right candidates among the first 3")(
+    partial(recall_at, k=3)
 )
+_of_probabilities("Recall@10", "share of the right candidates among the first 10")(
+    partial(recall_at, k=10)
+)
+_of_probabilities(
+    "Precision@5",
+    "number of right candidates among the first 5, divided by 5, which fits what the paper prints "
+    "as mAP@5; ties get the expected value",
+)(partial(precision_at, k=5))
+_of_probabilities(
+    "mAP",
+    "mean average precision over all candidates, which section 3.4 of the paper names; ties get "
+    "the expected value",
+)(average_precision)
+_of_yes_no(
+    "Acc@5",
+    "1 if a right candidate is among the first 5, Yes before No, ties get the expected value",
+)(partial(accuracy_at, k=5))
+_of_yes_no(
+    "mAP@|Yes|",
+    "average precision within the candidates answered Yes, ties get the expected value",
+    prepare=ranking_preparation("first-yes-no", "official")._replace(inputs=yes_answers),
+)(average_precision_of_yes)

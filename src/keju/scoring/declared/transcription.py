@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from keju.metrics import EditCounts, distance, error_parts
-from keju.scoring.metric import Hits, Pooling, declare, declare_pooled_rates
-from keju.scoring.metric_value import MetricValue, ratio
+from keju.scoring.metric import Pooling, declare
+from keju.scoring.metric_value import Hits, MetricValue, ratio
 from keju.scoring.preparations import (
     COUNTED,
     best_edit_counts,
@@ -80,17 +80,20 @@ def layout_error(reference: str, read: str) -> MetricValue:
     return ratio(parts.layout, parts.expected, parts.layout_error)
 
 
-@declare_pooled_rates(
-    partial(_strict, prepare=EDITS),
-    "matches of all items together",
-    {
-        "F1": "F1 of characters matched in the alignment with most matches",
-        "Precision": "precision: share of the characters read that are matched in the alignment "
-        "with most matches",
-        "Recall": "recall: share of the true characters that are matched in the alignment with "
-        "most matches",
-    },
+_matched = partial(_strict, prepare=EDITS, over=Pooling("matches of all items together"))
+
+
+@_matched(
+    "Recall",
+    "recall: share of the true characters that are matched in the alignment with most matches",
+    part="recall",
 )
+@_matched(
+    "Precision",
+    "precision: share of the characters read that are matched in the alignment with most matches",
+    part="precision",
+)
+@_matched("F1", "F1 of characters matched in the alignment with most matches", part="f1")
 def matches(counts: EditCounts) -> Hits:
     """Characters that match in the alignment with most matches."""
-    return counts.matches, counts.predicted, counts.expected
+    return Hits(counts.matches, counts.predicted, counts.expected)
