@@ -112,7 +112,7 @@ class Words:
                 return text
         if reason := unavailable_reasons().get(text):
             return self(reason)
-        return name_in_chinese(text) or _rules_of_plugins().get(text, text)
+        return name_in_chinese(text) or _rules_of_metrics().get(text, text)
 
 
 SENTENCE_OF_SCRIPT = re.compile(r'\bsay\("((?:[^"\\]|\\.)+)"')
@@ -136,6 +136,6 @@ def _add_benchmarks() -> None:
             add_translations(file)
 
 
-def _rules_of_plugins() -> dict[str, str]:
-    """The Chinese descriptions of metrics of plug-ins, where they have them."""
+def _rules_of_metrics() -> dict[str, str]:
+    """The Chinese rules of metrics, where their declarations have them."""
     return {each.rule: each.rule_zh for each in metrics() if each.rule_zh}

@@ -1,7 +1,8 @@
-"""Every metric is declared once, and its declaration does not change by accident.
+"""Every metric is declared once, and what a paper defines does not change by accident.
 
-`metrics.json` has the declarations as they were reviewed. After a wanted change write it again with
-``KEJU_WRITE_METRICS=1 pytest tests/scoring/test_metric.py`` and read the diff.
+`metrics.json` has the declarations for single benchmarks as they were reviewed. After a wanted
+change write it again with ``KEJU_WRITE_METRICS=1 pytest tests/scoring/test_metric.py`` and read the
+diff.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ FILE = Path(__file__).with_name("metrics.json")
 
 
 def declarations():
-    """All declarations as data."""
+    """The declarations for single benchmarks as data."""
     return [
         {
             "name": each.name,
@@ -42,6 +43,7 @@ def declarations():
         for each in sorted(
             metrics(), key=lambda each: (each.protocol, each.benchmark, each.form, each.name)
         )
+        if each.benchmark
     ]
 
 
