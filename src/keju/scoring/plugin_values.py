@@ -1,4 +1,4 @@
-"""What the functions of plug-ins' metrics return, checked: it is other people's code."""
+"""The values of plug-ins' metrics, which are checked: it is other people's code."""
 
 from __future__ import annotations
 

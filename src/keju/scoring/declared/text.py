@@ -17,6 +17,7 @@ _strict = partial(declare, form="text", protocol="strict", source="keju")
 @_strict(
     "chrF",
     "chrF: F-score of sequences of 2 to 6 characters",
+    rule_zh="chrF：2 到 6 个连续字符的 F 值",
     prepare=SCRIPT._replace(name="script>chars-2-6"),
 )
 def chrf_of_characters(reference: str, answer: str) -> float:
@@ -32,6 +33,7 @@ def chrf_of_characters(reference: str, answer: str) -> float:
 @_strict(
     "BLEU_char",
     "BLEU-4 of characters, method-1 smoothing",
+    rule_zh="按字符的 BLEU-4，平滑方法 1",
     prepare=SCRIPT._replace(name="script>chars"),
 )
 def bleu_of_characters(reference: str, answer: str) -> float:
@@ -55,10 +57,12 @@ _RESCALED = (
     "rescaled so that another item's true text gets 0 and identical text 1; repeated text gets "
     "nothing"
 )
+_RESCALED_ZH = "重新标度，使另一题的参考答案得 0，相同的文本得 1；重复的文本不得分"
 matched_above_floor = partial(
     _strict,
     "BERTScore_floor",
     f"BERTScore F1 by token matching, {_RESCALED}",
+    rule_zh=f"逐词元匹配的 BERTScore F1，{_RESCALED_ZH}",
     encoder="bert-base-chinese",
     prepare=_SCRIPT_ONCE,
 )
@@ -68,6 +72,7 @@ matched_above_floor()(token_match_f1_above_floor)
 _strict(
     "cosine_floor",
     f"cosine of sentence vectors, {_RESCALED}",
+    rule_zh=f"句向量的余弦，{_RESCALED_ZH}",
     encoder="minilm",
     prepare=ANSWER_ONCE,
 )(sentence_cosine_above_floor)
