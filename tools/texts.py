@@ -240,7 +240,8 @@ def _all_declarations() -> Iterator[tuple[str, str, str]]:
     yield from (("keju models", "keju", each.what) for each in elsewhere())
     for metric in metrics():
         owner = metric.benchmark.lower().replace("-", "_") or "keju"
-        yield from (("keju metrics", owner, text) for text in (metric.rule, metric.over.rule))
+        rules = (metric.over.rule,) if metric.rule_zh else (metric.rule, metric.over.rule)
+        yield from (("keju metrics", owner, text) for text in rules)
     yield from (("keju judge probe", "keju", text) for text in _texts_of_probes())
 
 

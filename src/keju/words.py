@@ -87,7 +87,14 @@ class Words:
         )
         if (chinese := own.template_in("zh")) != own.template_in("en"):
             return chinese
-        return _EXAM.sub(lambda match: _EXAM_WORDS[match[0]], template)
+        return self._of_pages(template)
+
+    def _rule(self, text: str) -> str:
+        rule = _rules_of_metrics().get(text, "")
+        return self._of_pages(rule) if self._own_pages else rule
+
+    def _of_pages(self, chinese: str) -> str:
+        return _EXAM.sub(lambda match: _EXAM_WORDS[match[0]], chinese)
 
     def _value(self, value: object) -> object:
         """The value of a field: a text in this language, or the Chinese name of a benchmark."""
@@ -101,7 +108,8 @@ class Words:
         """A text without values: the whole, its lines, or its clauses are in a catalogue."""
         if self.language == "en" or not text:
             return text
-        if (sentence := self._template(Text(text))) != text:
+        sentence = self._template(Text(text))
+        if sentence != text or (sentence := self._rule(text)):
             return sentence
         for between, chinese in (("\n", "\n"), ("; ", "；")):
             parts = text.split(between)
@@ -112,7 +120,7 @@ class Words:
                 return text
         if reason := unavailable_reasons().get(text):
             return self(reason)
-        return name_in_chinese(text) or _rules_of_plugins().get(text, text)
+        return name_in_chinese(text) or text
 
 
 SENTENCE_OF_SCRIPT = re.compile(r'\bsay\("((?:[^"\\]|\\.)+)"')
@@ -136,6 +144,6 @@ def _add_benchmarks() -> None:
             add_translations(file)
 
 
-def _rules_of_plugins() -> dict[str, str]:
-    """The Chinese descriptions of metrics of plug-ins, where they have them."""
+def _rules_of_metrics() -> dict[str, str]:
+    """The Chinese rules of metrics, where their declarations have them."""
     return {each.rule: each.rule_zh for each in metrics() if each.rule_zh}

@@ -21,6 +21,7 @@ from keju.definitions.draft import sample_prompts, write_draft
 from keju.errors import DataError, KejuError, UsageError
 from keju.registry import PluginError, list_shipped_folders
 from keju.scoring import check_metrics
+from keju.scoring.definition_metrics import strict_metrics
 from tests.support.bundled import FOLDERS, PAPERS
 
 TEXT = """
@@ -255,7 +256,9 @@ def test_a_missing_plugin_is_named() -> None:
 
 def test_a_draft_is_accepted_and_not_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "drafted.toml"
-    write_draft("Drafted Slips", file)
+    write_draft("Drafted Slips", file, strict_metrics())
+    assert "# transcription        CharAcc, CER," in file.read_text("utf-8")
+    assert "# yes-no (pairs)       Acc@1, AP, AUC\n" in file.read_text("utf-8")
     found = load_benchmark(file)
     check_metrics(found, str(file))
     assert found.name == "Drafted Slips"
@@ -263,9 +266,9 @@ def test_a_draft_is_accepted_and_not_overwritten(tmp_path: Path) -> None:
     assert "A、唐代 B、宋代" in prompts["drafted_slips_dating"]
     assert "{" not in "".join(prompts.values())
     with pytest.raises(UsageError, match="exists already"):
-        write_draft("Drafted Slips", file)
+        write_draft("Drafted Slips", file, {})
     with pytest.raises(KejuError, match="not usable"):
-        write_draft('a"b', tmp_path / "other.toml")
+        write_draft('a"b', tmp_path / "other.toml", {})
 
 
 def test_every_shipped_prompt_can_be_shown_with_sample_content() -> None:

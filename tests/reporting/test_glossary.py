@@ -33,7 +33,7 @@ def test_every_metric_of_every_task_is_defined_in_both_languages(protocol):
         for sentence in (metric_definition(*where), metric_of_task(*where).over.rule):
             assert len(sentence) > 8, where
             assert HAN.search(ZH(sentence)), (
-                f"{where}: write the Chinese of {sentence!r} into keju.po"
+                f"{where}: write the Chinese of {sentence!r} (rule_zh, or keju.po)"
             )
 
 

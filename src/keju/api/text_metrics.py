@@ -12,7 +12,6 @@ from keju.items import AnswerForm, Protocol, Record
 from keju.metrics import UndefinedMetricError
 from keju.scoring import Metric, metric_signature, metrics
 from keju.scoring.aggregate import pooled_value
-from keju.scoring.metric import EncoderMetric
 from keju.scoring.text_sample import TextSample
 from keju.texts import _
 
@@ -176,9 +175,7 @@ def constructor(name: str) -> Callable[..., TextMetric]:
 
 
 def _known() -> list[Metric]:
-    return [
-        each for each in metrics() if each.form in _FORMS and not isinstance(each, EncoderMetric)
-    ]
+    return [each for each in metrics() if each.form in _FORMS and not each.encoder]
 
 
 def _described(metric: Metric) -> str:

@@ -37,9 +37,10 @@ def new(
     """Write a commented draft of a definition, for you to change."""
     from keju.datasets.readers.words import shell_word
     from keju.definitions.draft import write_draft
+    from keju.scoring.definition_metrics import strict_metrics
 
     path = file or Path(f"{name}.toml")
-    write_draft(name, path)
+    write_draft(name, path, strict_metrics())
     say(_("Draft: {}", path))
     say(_("Next: change it, then keju benchmark check {}", shell_word(str(path))))
 

@@ -88,11 +88,11 @@ def check(
 
 def _metrics_of_encoders() -> dict[str, list[str]]:
     """The names of the metrics that use each encoder."""
-    from keju.scoring.metric import EncoderMetric, keju_metrics
+    from keju.scoring.metric import keju_metrics
 
     used: dict[str, list[str]] = {}
     for each in keju_metrics():
-        if isinstance(each, EncoderMetric) and each.name not in used.setdefault(each.encoder, []):
+        if each.encoder and each.name not in used.setdefault(each.encoder, []):
             used[each.encoder].append(each.name)
     return used
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -26,8 +26,13 @@ class SamplePrompt(NamedTuple):
     letters: str
 
 
-def write_draft(name: str, path: Path) -> None:
+def write_draft(name: str, path: Path, metrics: Mapping[str, Sequence[str]]) -> None:
     """Write a commented draft of a definition, whose task ids begin with the benchmark's name.
+
+    Args:
+        name: of the benchmark.
+        path: the new file.
+        metrics: the names of the metrics for each kind of answer, which a comment lists.
 
     Raises:
         UsageError: the file exists, or the name is not valid.
@@ -43,6 +48,8 @@ def write_draft(name: str, path: Path) -> None:
             "the name {!r} is not usable. Use letters, digits, spaces, points and hyphens", name
         )
     prefix = re.sub(r"\W+", "_", name.lower())[:40]
+    rows = (f"# {kind:<20} {', '.join(names)}" for kind, names in metrics.items())
+    text = text.replace("# METRICS", "\n".join(rows))
     text = text.replace("PREFIX", prefix).replace('"NAME"', f'"{name}"').replace("FILE", str(path))
     parse_definition(text, str(path))
     write_atomic(path, text)

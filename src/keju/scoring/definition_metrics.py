@@ -15,6 +15,16 @@ def known_metrics(protocol: Protocol, task: Task, query: Query) -> list[str]:
     return [name for name in names if _exists(protocol, task, query, name)]
 
 
+def strict_metrics() -> dict[str, list[str]]:
+    """The general metrics of `strict` for each kind of answer; ``*`` marks one with an encoder."""
+    names: dict[str, list[str]] = {}
+    for metric in metrics():
+        if metric.protocol == "strict" and not (metric.benchmark or metric.origin):
+            kind = f"{metric.form} (pairs)" if metric.of_pairs else metric.form
+            names.setdefault(kind, []).append(metric.name + "*" * bool(metric.encoder))
+    return names
+
+
 def check_metrics(definition: Definition, place: str) -> None:
     """Refuse a definition with a metric that keju does not compute for its answer form.
 

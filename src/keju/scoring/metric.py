@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, TypeVar
 from keju.definitions import official_source
 from keju.encoders import Encoders, Pair
 from keju.items import AnswerForm, Protocol
-from keju.metrics import PRF, prf
 from keju.registry import list_provided
-from keju.scoring.metric_value import MetricValue, mean, ratio
+from keju.scoring.metric_value import MetricValue, mean
+from keju.scoring.plugin_values import value_of_plugin, values_of_vectors
 
 GROUP = "metrics"
 """The entry-point group of plug-ins and of benchmarks' folders that declare metrics."""
@@ -66,8 +66,16 @@ class Metric:
 
     `benchmark` is empty where it is the same for all benchmarks. `function` returns a value, which
     a task averages, or a `MetricValue`. `worst` is the value of a failure; for unbounded errors it
-    is that of an empty answer. `source` names where the definition is from. `origin` names the
-    plug-in of a metric that is not keju's; it is part of the signature.
+    is that of an empty answer. `of_pairs` marks a metric of the answers to all pairs of an item,
+    which rank its candidates. `source` names where the definition is from.
+
+    A metric with an `encoder` is computed for many samples at once: `prepare` gives candidate and
+    reference, and `function` takes the encoders, the name of this one, the pairs, and all
+    references of the task, which set the floor. Its value is averaged with that of the metric of
+    the same form that `beside` names, if it does.
+
+    `origin` names the plug-in of a metric that is not keju's; it is part of the signature. What its
+    function returns is checked against `lowest` and `highest` (None: open).
     """
 
     name: str
@@ -80,6 +88,11 @@ class Metric:
     over: Pooling = MEAN
     worst: float = 0.0
     higher_is_better: bool = True
+    encoder: str = ""
+    beside: str = ""
+    of_pairs: bool = False
+    lowest: float | None = None
+    highest: float | None = None
     source: str = ""
     rule_zh: str = ""
     origin: str = ""
@@ -90,20 +103,22 @@ class Metric:
         return self.protocol, self.benchmark, self.form, self.name
 
     @property
-    def of_pairs(self) -> bool:
-        """Whether it is of the answers to all pairs of an item."""
-        return False
+    def pooled(self) -> bool:
+        """Whether a task's value is more than the mean of its items' values."""
+        return self.over is not MEAN
 
     @property
     def failure(self) -> str:
         """The value of a failed call, in words."""
-        return f"{self.worst:g}"
+        ranks_last = self.of_pairs and not self.origin
+        return "its pair ranks last" if ranks_last else f"{self.worst:g}"
 
     def measure(self, case: Any) -> MetricValue:  # noqa: ANN401 - a sample, or a gallery
         """The value of one scoring sample, or of one gallery.
 
         Raises:
             UndefinedMetricError: it has no value; the reason is in it.
+            PluginError: the function of a plug-in returned something that is not a value.
         """
         return self._compute(case, *self.prepare.inputs(case))
 
@@ -116,64 +131,28 @@ class Metric:
         reference, _answer, *others = self.prepare.inputs(sample)
         return self._compute(sample, reference, reference, *others)
 
-    def _compute(self, case: Any, *inputs: Any) -> MetricValue:  # noqa: ANN401, ARG002 - as measure
+    def values(
+        self, encoders: Encoders, pairs: Sequence[Pair], references: Iterable[str]
+    ) -> Sequence[float | str]:
+        """The value of each pair of a metric that an encoder computes, or why it has none.
+
+        Raises:
+            UndefinedMetricError: no pair has a value; the reason is in it.
+            PluginError: the function of a plug-in returned something that is not a value.
+        """
+        if self.origin:
+            return values_of_vectors(self, encoders, pairs)
+        values: list[float] = self.function(encoders, self.encoder, pairs, references)
+        return values
+
+    def _compute(self, case: Any, *inputs: Any) -> MetricValue:  # noqa: ANN401 - as measure
+        if self.origin:
+            return value_of_plugin(self, case, *inputs)
         value = self.function(*inputs)
         return value if isinstance(value, MetricValue) else mean(value)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class EncoderMetric(Metric):
-    """A metric that an encoder computes, for many samples at once.
-
-    `prepare` gives candidate and reference. `function` takes the encoders, the name of this one,
-    the pairs, and all references of the task, which set the floor. The value is averaged with that
-    of the metric of the same form that `beside` names, if it does.
-    """
-
-    function: Callable[..., Any]
-    encoder: str
-    beside: str = ""
-
-    def values(
-        self, encoders: Encoders, pairs: Sequence[Pair], references: Iterable[str]
-    ) -> Sequence[float | str]:
-        """The value of each pair, or the reason why it has none.
-
-        Raises:
-            UndefinedMetricError: no pair has a value; the reason is in it.
-        """
-        found: list[float] = self.function(encoders, self.encoder, pairs, references)
-        return found
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RankingMetric(Metric):
-    """A metric of the answers to all pairs of an item, which rank its candidates."""
-
-    @property
-    def of_pairs(self) -> bool:
-        """Whether it is of the answers to all pairs of an item."""
-        return True
-
-    @property
-    def failure(self) -> str:
-        """The value of a failed call, in words."""
-        return "its pair ranks last"
-
-
 _METRICS: dict[Key, Metric] = {}
-
-
-def register(metric: Metric) -> Metric:
-    """Add a metric of keju's own.
-
-    Raises:
-        ValueError: there is one of that name, form, protocol and benchmark.
-    """
-    if metric.key in _METRICS:
-        raise ValueError(f"the metric {metric.name} is declared twice: {metric.key}")
-    _METRICS[metric.key] = metric
-    return metric
 
 
 def keju_metric(protocol: Protocol, benchmark: str, form: AnswerForm, name: str) -> Metric | None:
@@ -201,68 +180,35 @@ def load_declared() -> None:
         import_module(module)
 
 
-def declare(name: str, rule: str, **about: Any) -> Callable[[F], F]:  # noqa: ANN401 - of Metric
-    """Declare the decorated function as a metric; `about` are the other fields of `Metric`."""
+def declare(
+    name: str,
+    rule: str,
+    *,
+    part: str = "",
+    **about: Any,  # noqa: ANN401 - the other fields of Metric
+) -> Callable[[F], F]:
+    """Declare the decorated function as a metric of keju's own.
 
-    def declared(function: F) -> F:
-        register(Metric(name=name, rule=rule, function=function, **about))
-        return function
+    Args:
+        name: of the metric.
+        rule: one sentence that says what it counts.
+        part: the attribute of the function's result that is the value, e.g. ``f1`` of a `PRF`.
+        about: the other fields of `Metric`.
 
-    return declared
-
-
-def declare_rates(
-    declare: Callable[..., Callable[[Function], Function]], rules: Mapping[str, str]
-) -> Callable[[Callable[..., PRF]], Callable[..., PRF]]:
-    """Declare the parts of a `PRF` that the decorated function returns, each with its rule."""
-
-    def declared(function: Callable[..., PRF]) -> Callable[..., PRF]:
-        for name, rule in rules.items():
-            part = PRF._fields.index(name.removeprefix("Char").lower())
-            declare(name, rule)(lambda *given, part=part: function(*given)[part])
-        return function
-
-    return declared
-
-
-def declare_pooled_rates(
-    declare: Callable[..., Callable[[Function], Function]], over: str, rules: Mapping[str, str]
-) -> Callable[[Callable[..., Hits]], Callable[..., Hits]]:
-    """Declare rates of hits that the decorated function counts, over all items together.
-
-    ``F1_macro`` is the mean of the items' F1.
+    Raises:
+        ValueError: there is one of that name, form, protocol and benchmark.
     """
 
-    def declared(function: Callable[..., Hits]) -> Callable[..., Hits]:
-        for name, rule in rules.items():
-            pooling = {} if name.endswith("_macro") else {"over": Pooling(over)}
-            declare(name, rule, **pooling)(
-                lambda *given, rate=_RATES[name]: rate(*function(*given))
-            )
+    def declared(function: F) -> F:
+        measured = _part_of(function, part) if part else function
+        metric = Metric(name=name, rule=rule, function=measured, **about)
+        if metric.key in _METRICS:
+            raise ValueError(f"the metric {name} is declared twice: {metric.key}")
+        _METRICS[metric.key] = metric
         return function
 
     return declared
 
 
-Hits = tuple[int, int, int]
-"""How many of the predicted are right, how many were predicted, how many the reference has."""
-
-
-def _rate(hits: int, total: int) -> MetricValue:
-    return ratio(hits, total, hits / total if total else 0.0)
-
-
-def _f1(hits: int, predicted: int, expected: int) -> MetricValue:
-    """F1 as a ratio of sums; nothing predicted where nothing was to be found is right."""
-    value = prf(hits, predicted, expected).f1 if predicted or expected else 1.0
-    return ratio(
-        2 * hits, predicted + expected, value, hits=hits, predicted=predicted, expected=expected
-    )
-
-
-_RATES: dict[str, Callable[[int, int, int], MetricValue]] = {
-    "Precision": lambda hits, predicted, _expected: _rate(hits, predicted),
-    "Recall": lambda hits, _predicted, expected: _rate(hits, expected),
-    "F1": _f1,
-    "F1_macro": lambda *counts: mean(_f1(*counts).value),
-}
+def _part_of(function: Function, part: str) -> Function:
+    return lambda *inputs: getattr(function(*inputs), part)

@@ -5,24 +5,19 @@ from __future__ import annotations
 import inspect
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
-from numbers import Real
 from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
-from keju.encoders import ENCODERS, Encoders, Pair
-from keju.encoders.text import Vector
-from keju.errors import describe_exception
+from keju.encoders import ENCODERS
 from keju.items import AnswerForm, Protocol
-from keju.metrics import UndefinedMetricError
 from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, register
 from keju.scoring.metric import (
     GROUP,
     MEAN,
-    EncoderMetric,
     Key,
     Metric,
     Pooling,
@@ -30,7 +25,7 @@ from keju.scoring.metric import (
     keju_metrics,
 )
 from keju.scoring.metric_inputs import preparations
-from keju.scoring.metric_value import MetricValue, mean, ratio
+from keju.scoring.plugin_values import range_text
 from keju.texts import _
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,108 +40,6 @@ _TEXTS: tuple[AnswerForm, ...] = ("transcription", "text", "punctuated", "short"
 """Forms whose reference and answer are texts, which an encoder can read."""
 
 _LONGEST_NAME = 40
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OwnMetric(Metric):
-    """A metric that a plug-in declares; what its function returns is checked."""
-
-    lowest: float | None = 0.0
-    highest: float | None = 1.0
-
-    @property
-    def of_pairs(self) -> bool:
-        """Whether it is of the answers to all pairs of an item."""
-        return self.form == "probability"
-
-    def _compute(self, case: Any, *inputs: Any) -> MetricValue:  # noqa: ANN401 - as measure
-        """The value of the function's arguments.
-
-        Raises:
-            UndefinedMetricError: the function raised an exception, which is the reason.
-            PluginError: the function returned something that is not a value of this metric.
-        """
-        reference, answer = inputs
-        empty = answer is None or (isinstance(answer, Sized) and not answer)
-        if empty and self.over is MEAN:
-            return mean(self.worst)
-        try:
-            found = self.function(reference, answer)
-        except Exception as error:  # noqa: BLE001 - whatever other people's code raises
-            reason = describe_exception(error)
-            if empty:
-                raise self._refused(case, f"raised {reason} on an empty answer") from None
-            raise UndefinedMetricError(_("{} of {}: {}", self.name, self.origin, reason)) from None
-        return self._checked(found, case)
-
-    def _checked(self, found: object, case: Any) -> MetricValue:  # noqa: ANN401 - as measure
-        if self.over is MEAN:
-            number = _number(found)
-            if number is None:
-                raise self._refused(case, f"returned {_short_repr(found)}")
-            self._check_range(number, found, case)
-            return mean(number)
-        parts = [_number(part) for part in found] if isinstance(found, tuple) else []
-        if len(parts) != 2 or parts[0] is None or parts[1] is None or parts[1] < 0:
-            raise self._refused(case, f"returned {_short_repr(found)}")
-        numerator, denominator = parts[0], parts[1]
-        if not denominator and numerator:
-            raise self._refused(case, f"returned {_short_repr(found)}")
-        value = numerator / denominator if denominator else 0.0
-        self._check_range(value, found, case)
-        return ratio(numerator, denominator, value)
-
-    def _check_range(self, value: float, found: object, case: Any) -> None:  # noqa: ANN401
-        low, high = self.lowest, self.highest
-        if (low is not None and value < low) or (high is not None and value > high):
-            raise self._refused(case, f"returned {_short_repr(found)}")
-
-    def _refused(self, case: Any, what: str) -> PluginError:  # noqa: ANN401 - as measure
-        wanted = _("a finite number {}", _range(self.lowest, self.highest))
-        if self.over is not MEAN:
-            wanted = _("(numerator, denominator) with a quotient that is {}", wanted)
-        where = _(" for item {}", case.item.id) if case else ""
-        return PluginError(
-            "the metric {} of {} {}{}. Return {}, or raise ValueError with the reason if an item "
-            "has no value",
-            self.name,
-            self.origin,
-            what,
-            where,
-            wanted,
-        )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OwnEncoderMetric(OwnMetric, EncoderMetric):
-    """A metric that a plug-in declares of the sentence vectors of both texts."""
-
-    def values(
-        self,
-        encoders: Encoders,
-        pairs: Sequence[Pair],
-        references: Iterable[str],  # noqa: ARG002 - only keju's own metrics have a floor
-    ) -> list[float | str]:
-        """The value of each pair, or the reason why it has none.
-
-        Raises:
-            PluginError: the function returned something that is not a value of this metric.
-        """
-        vectors = encoders.sentence_vectors(
-            [text for pair in pairs for text in pair], name=self.encoder
-        )
-        return [
-            self._value(vectors[reference], vectors[candidate]) if candidate else self.worst
-            for candidate, reference in pairs
-        ]
-
-    def _value(self, reference: Vector, answer: Vector) -> float | str:
-        try:
-            found = self.function(reference, answer)
-        except Exception as error:  # noqa: BLE001 - whatever other people's code raises
-            reason = describe_exception(error)
-            return f"{self.name} of {self.origin}: {reason}"
-        return self._checked(found, None).value
 
 
 def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
@@ -209,15 +102,14 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
     if bad is None or not math.isfinite(bad):
         raise ValueError("worst is missing: the bad end of the range is open. Give worst=…")
     if (lowest is not None and bad < lowest) or (highest is not None and bad > highest):
-        raise ValueError(f"worst is {bad:g}, which is not {_range(lowest, highest)}")
+        raise ValueError(f"worst is {bad:g}, which is not {range_text(lowest, highest)}")
 
     def decorate(function: F) -> F:
-        about: dict[str, Any] = {"encoder": encoder} if encoder else {}
-        own = (OwnEncoderMetric if encoder else OwnMetric)(
+        own = Metric(
             name=name, form=form, protocol=protocol, benchmark=benchmark, prepare=prepared,
             function=function, rule=rule, rule_zh=rule_zh, over=_POOLED if pooled else MEAN,
             worst=bad, lowest=lowest, highest=highest, higher_is_better=higher_is_better,
-            source=source, **about,
+            encoder=encoder, of_pairs=form == "probability", source=source,
         )  # fmt: skip
         if known := next((each for each in keju_metrics() if _clash(each, own)), None):
             raise PluginError(_name_taken(own, f"a metric of keju ({known.rule})"))
@@ -257,10 +149,10 @@ def _collected(_files: str) -> Mapping[Key, Metric]:
     return MappingProxyType(found)
 
 
-_REGISTRY: Registry[OwnMetric] = Registry("metric", GROUP, {})
+_REGISTRY: Registry[Metric] = Registry("metric", GROUP, {})
 
 
-def _origin(own: OwnMetric, plugin: Plugin | None) -> str:
+def _origin(own: Metric, plugin: Plugin | None) -> str:
     """The plug-in with its version or hash.
 
     A file has the same origin whether it is named with ``--plugin`` or imported; what has no file,
@@ -326,23 +218,3 @@ def _check_name(name: str, rule: str) -> None:
         )
     if not rule.strip():
         raise ValueError("rule is empty. Say in one sentence what the metric counts")
-
-
-def _number(value: object) -> float | None:
-    """A finite number; None for anything else, also for true and false."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return None
-    return float(value) if math.isfinite(value) else None
-
-
-def _short_repr(value: object) -> str:
-    text = repr(value)
-    return f"{text[:60]}… ({type(value).__name__})" if len(text) > 60 else text
-
-
-def _range(low: float | None, high: float | None) -> str:
-    if low is None and high is None:
-        return _("of any size")
-    if low is None or high is None:
-        return _("of at least {:g}", low) if high is None else _("of at most {:g}", high)
-    return _("between {:g} and {:g}", low, high)

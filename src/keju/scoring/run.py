@@ -29,7 +29,6 @@ from keju.scoring.decisions import (
 )
 from keju.scoring.fingerprints import Fingerprint, fingerprint_of
 from keju.scoring.lookup import metric_names, metric_of
-from keju.scoring.metric import EncoderMetric
 from keju.scoring.ordered_scores import OrderedScores
 from keju.scoring.reasoned_scores import collect_reasoned_samples, reasoned_scores
 from keju.scoring.response_files import read_responses
@@ -380,8 +379,6 @@ def _wants_encoder(
         for protocol in protocols:
             for metric in metric_names(query, protocol, item.benchmark):
                 found = metric_of(protocol, item.benchmark, query.form, metric)
-                if isinstance(found, EncoderMetric) and not encoders.unavailable_reason(
-                    found.encoder
-                ):
+                if found and found.encoder and not encoders.unavailable_reason(found.encoder):
                     return True
     return False

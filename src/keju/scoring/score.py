@@ -14,7 +14,7 @@ from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.scoring.decisions import DECIDED_FORMS
 from keju.scoring.lookup import find_metrics, metric_names, unavailable_reason
-from keju.scoring.metric import EncoderMetric, Metric
+from keju.scoring.metric import Metric
 from keju.scoring.metric_value import MetricValue, mean
 from keju.scoring.rankings import Galleries
 from keju.scoring.scoring_sample import ScoringSample, json_kind
@@ -139,7 +139,7 @@ def _score(
     try:
         if sample.defect.too_long:
             return _too_long(sample, metric, batch, sample.defect.too_long)
-        if isinstance(metric, EncoderMetric):
+        if metric.encoder:
             batch.add(index, sample, metric, unclear=_is_unclear(sample, protocol))
             return _record(sample, protocol, name, batch.signature(metric))
         metric_value = metric.measure(sample)
@@ -166,7 +166,7 @@ def _is_unclear(sample: ScoringSample, protocol: Protocol) -> bool:
 
 def _too_long(sample: ScoringSample, metric: Metric, batch: Batch, why: str) -> Score:
     """A score with the value of an empty response, and the reason (our reading)."""
-    if isinstance(metric, EncoderMetric):
+    if metric.encoder:
         metric_value, signature = mean(metric.worst), batch.signature(metric)
     else:
         empty = ScoringSample(

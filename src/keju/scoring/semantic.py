@@ -19,7 +19,7 @@ from keju.items import Item, Response
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.metrics.semantic import above_floor, rescale
-from keju.scoring.metric import EncoderMetric, Preparation, Stats, keju_metric
+from keju.scoring.metric import Metric, Preparation, Stats, keju_metric
 from keju.scoring.metric_value import MetricValue, mean
 from keju.scoring.preparations import AS_IT_IS
 from keju.scoring.scoring_sample import ScoringSample
@@ -44,7 +44,7 @@ class EncoderRequest(NamedTuple):
 class _Group(NamedTuple):
     """A metric of one task's query: floors are by task."""
 
-    metric: EncoderMetric
+    metric: Metric
     task: str
     query: str
 
@@ -68,7 +68,7 @@ class Batch:
         self._signatures: dict[str, str] = {}
 
     def add(
-        self, place: int, sample: ScoringSample, metric: EncoderMetric, *, unclear: bool = False
+        self, place: int, sample: ScoringSample, metric: Metric, *, unclear: bool = False
     ) -> None:
         """Note that the score at `place` is that metric of a case.
 
@@ -123,7 +123,7 @@ class Batch:
                 with suppress(UndefinedMetricError):
                     yield group.metric.prepare.inputs(ScoringSample(item, _no_response(item)))[1]
 
-    def signature(self, metric: EncoderMetric) -> str:
+    def signature(self, metric: Metric) -> str:
         """The signature of a metric's values, with its encoder's."""
         name = metric.encoder
         if name not in self._signatures:

@@ -25,7 +25,7 @@ from keju.items import (
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.scoring.decisions import DECIDED_FORMS
-from keju.scoring.metric import EncoderMetric, Preparation, load_declared
+from keju.scoring.metric import Metric, Preparation, load_declared
 from keju.scoring.metric_value import mean
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.semantic import Batch
@@ -48,7 +48,7 @@ class Variant(NamedTuple):
 class EncodedVariant(NamedTuple):
     """A formula that needs an encoder, beside the official metric of that name."""
 
-    metric: EncoderMetric
+    metric: Metric
     beside: str
 
 
@@ -61,7 +61,7 @@ def register_variant(variant: Variant) -> None:
     _VARIANTS.append(variant)
 
 
-def register_encoded_variant(metric: EncoderMetric, beside: str) -> None:
+def register_encoded_variant(metric: Metric, beside: str) -> None:
     """Add a formula that needs an encoder."""
     _ENCODED.append(EncodedVariant(metric, beside))
 
@@ -182,7 +182,7 @@ def _official_score(
     )
 
 
-def _waiting_score(sample: ScoringSample, metric: EncoderMetric, batch: Batch, place: int) -> Score:
+def _waiting_score(sample: ScoringSample, metric: Metric, batch: Batch, place: int) -> Score:
     """The score of a formula that needs an encoder, which the batch will complete by its place."""
     reason, signed, value = sample.defect.response or sample.defect.answer, "", None
     try:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from keju.metrics import PRF, character_error_rate, chrf, distance, position_prf
-from keju.scoring.metric import EncoderMetric, Pooling, Stats, declare, declare_rates, register
+from keju.scoring.metric import Pooling, Stats, declare
 from keju.scoring.metric_value import MetricValue, mean, ratio
 from keju.scoring.preparations import AS_IT_IS, RAW
 from keju.scoring.semantic import CANDIDATE_AS_IT_IS, token_match_f1
@@ -25,6 +25,7 @@ _ocr = partial(_official, form="transcription")
     "CER",
     "character error rate: edit distance / true characters; white space and punctuation count, and "
     "there is no upper bound",
+    rule_zh="字符错误率：编辑距离除以参考字符数；空白与标点计入，没有上限",
     worst=1.0,
     higher_is_better=False,
 )
@@ -34,14 +35,17 @@ def error_rate(reference: str, response: str) -> MetricValue:
     return mean(value, edits=distance(reference, response), length=len(reference))
 
 
-@declare_rates(
-    _ocr,
-    {
-        "CharPrecision": "share of the characters read that are equal to the true character at the "
-        "same position",
-        "CharRecall": "share of the true characters that are equal to the character read at the "
-        "same position",
-    },
+@_ocr(
+    "CharRecall",
+    "share of the true characters that are equal to the character read at the same position",
+    rule_zh="参考字符中，与相同位置上识别出的字符相同的比例",
+    part="recall",
+)
+@_ocr(
+    "CharPrecision",
+    "share of the characters read that are equal to the true character at the same position",
+    rule_zh="识别出的字符中，与相同位置上的参考字符相同的比例",
+    part="precision",
 )
 def positions(reference: str, response: str) -> PRF:
     """Rates of characters at equal positions."""
@@ -60,6 +64,7 @@ def harmonic_of_means(scored: Sequence[Stats]) -> float:
 @_ocr(
     "CharF1",
     "F1 of characters at equal positions",
+    rule_zh="相同位置上字符的 F1",
     over=Pooling("harmonic mean of mean precision and mean recall", harmonic_of_means),
 )
 def position_f1(reference: str, response: str) -> MetricValue:
@@ -71,6 +76,7 @@ def position_f1(reference: str, response: str) -> MetricValue:
 @_official(
     "chrF++",
     "chrF with pairs of words; each stretch of text without white space counts as one word",
+    rule_zh="加上相邻两个词的 chrF；中间没有空白的一段文本算一个词",
     form="text",
     prepare=RAW._replace(name="raw+words", rule=f"{AS_IT_IS}, words parted at spaces"),
 )
@@ -79,16 +85,11 @@ def chrf_plus_plus(reference: str, response: str) -> float:
     return chrf(reference, response, word_orders=2)
 
 
-register(
-    EncoderMetric(
-        name="BS-F1",
-        form="text",
-        protocol="official",
-        benchmark="AncientDoc",
-        prepare=CANDIDATE_AS_IT_IS,
-        encoder="bert-base-chinese",
-        function=token_match_f1,
-        rule="BERTScore F1 by token matching, not rescaled, so unrelated text gets about half",
-        source="the paper's metrics, our reading",
-    )
-)
+_official(
+    "BS-F1",
+    "BERTScore F1 by token matching, not rescaled, so unrelated text gets about half",
+    rule_zh=("逐词元匹配的 BERTScore F1，没有重新标度，所以无关的文本也得到约一半"),
+    form="text",
+    prepare=CANDIDATE_AS_IT_IS,
+    encoder="bert-base-chinese",
+)(token_match_f1)

@@ -19,7 +19,7 @@ from keju.benchmarks.mcs_bench.metrics import (
 )
 from keju.definitions import choices_of
 from keju.metrics import bleu_unsmoothed, distance, f_beta, rouge_l, rouge_n
-from keju.scoring.metric import EncoderMetric
+from keju.scoring.metric import Metric
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.semantic import token_match_f1
 from keju.scoring.variants import Variant, register_encoded_variant, register_variant
@@ -110,7 +110,7 @@ for each in (
 # number. The paper names neither encoder, layer nor rescaling. Ours are bert-score's defaults for
 # Chinese: bert-base-chinese, layer 8, not rescaled (our reading).
 register_encoded_variant(
-    EncoderMetric(
+    Metric(
         name="BERTScore_zhang",
         form="text",
         protocol="official",

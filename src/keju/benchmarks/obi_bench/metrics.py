@@ -27,30 +27,29 @@ from keju.scoring.declared.detection import (
     right_polarity,
 )
 from keju.scoring.declared.pairs import (
+    FIRST,
     among_first,
     ranking_preparation,
-    register_rankings,
     yes_answers,
 )
-from keju.scoring.declared.text import floor_matched
-from keju.scoring.metric import EncoderMetric, declare, register
-from keju.scoring.semantic import CANDIDATE_AS_IT_IS, sentence_cosine, token_match_f1_rescaled
+from keju.scoring.declared.text import ANSWER_ONCE, matched_above_floor
+from keju.scoring.metric import declare
+from keju.scoring.semantic import (
+    CANDIDATE_AS_IT_IS,
+    sentence_cosine,
+    token_match_f1_above_floor,
+    token_match_f1_rescaled,
+)
 
 _BENCHMARK = "OBI-Bench"
 _SOURCE = "the paper's tables, our reading"
 _official = partial(declare, protocol="official", benchmark=_BENCHMARK, source=_SOURCE)
-_encoded = partial(
-    EncoderMetric,
-    form="text",
-    protocol="official",
-    benchmark=_BENCHMARK,
-    prepare=CANDIDATE_AS_IT_IS,
-    source=_SOURCE,
-)
+_encoded = partial(_official, form="text", prepare=CANDIDATE_AS_IT_IS)
 
 _official(
     "Acc",
     "1 if the extracted word (yes or no) is the reference",
+    rule_zh="提取的词（是或否）与参考答案相同，即得 1",
     form="yes-no",
     prepare=FIRST_YES_NO,
 )(right_polarity)
@@ -58,6 +57,7 @@ _official(
     "MRE",
     "relative error of the count, without an upper bound; an answer without a number is an error "
     "of 1",
+    rule_zh="计数的相对误差，没有上限；没有数字的回答误差为 1",
     form="number",
     prepare=OFFICIAL_NUMBER,
     worst=1.0,
@@ -66,76 +66,77 @@ _official(
 _official(
     "mIoU",
     "sum of the IoU of boxes matched one to one / the greater number of boxes",
+    rule_zh="一一配对的框的 IoU 之和，除以两边中较多的框数",
     form="boxes",
     prepare=OFFICIAL_BOXES,
 )(mean_overlap)
 
-register(
-    _encoded(
-        name="cosine",
-        encoder="minilm",
-        function=sentence_cosine,
-        rule="cosine of sentence vectors; unrelated Chinese texts get more than 0",
-    )
+_encoded(
+    "cosine",
+    "cosine of sentence vectors; unrelated Chinese texts get more than 0",
+    rule_zh="句向量的余弦；无关的中文文本也高于 0",
+    encoder="minilm",
+)(sentence_cosine)
+_encoded(
+    "BERTScore",
+    "BERTScore F1 by token matching, rescaled by its published baseline",
+    rule_zh="逐词元匹配的 BERTScore F1，按其发布的基线重新标度",
+    encoder="roberta-large",
+)(token_match_f1_rescaled)
+matched_above_floor(benchmark=_BENCHMARK, encoder="roberta-large", prepare=ANSWER_ONCE)(
+    token_match_f1_above_floor
 )
-register(
-    _encoded(
-        name="BERTScore",
-        encoder="roberta-large",
-        function=token_match_f1_rescaled,
-        rule="BERTScore F1 by token matching, rescaled by its published baseline",
-    )
-)
-register(floor_matched(benchmark=_BENCHMARK))
 
-_rankings = partial(register_rankings, protocol="official", benchmark=_BENCHMARK, source=_SOURCE)
-_rankings(
-    {
-        "Acc@1": (
-            partial(accuracy_at, k=1),
-            "1 if a right candidate is first, ties get the expected value",
-        ),
-        "Acc@5": (partial(accuracy_at, k=5), among_first(5)),
-        "Acc@10": (partial(accuracy_at, k=10), among_first(10)),
-        "Recall@1": (
-            partial(recall_at, k=1),
-            "share of the right candidates that is ranked first; 4 are right, so .25 at most",
-        ),
-        "Recall@3": (partial(recall_at, k=3), "share of the right candidates among the first 3"),
-        "Recall@10": (partial(recall_at, k=10), "share of the right candidates among the first 10"),
-        "Precision@5": (
-            partial(precision_at, k=5),
-            "number of right candidates among the first 5, divided by 5, which fits what the paper "
-            "prints as mAP@5; ties get the expected value",
-        ),
-        "mAP": (
-            average_precision,
-            "mean average precision over all candidates, which section 3.4 of the paper names; "
-            "ties get the expected value",
-        ),
-    },
-    "probability",
-    ranking_preparation("one-probability", "official"),
+_of_probabilities = partial(
+    _official,
+    form="probability",
+    prepare=ranking_preparation("one-probability", "official"),
+    of_pairs=True,
 )
-_YES_NO = ranking_preparation("first-yes-no", "official")
-_rankings(
-    {
-        "Acc@5": (
-            partial(accuracy_at, k=5),
-            "1 if a right candidate is among the first 5, Yes before No, ties get the expected "
-            "value",
-        )
-    },
-    "yes-no",
-    _YES_NO,
+_of_yes_no = partial(
+    _official,
+    form="yes-no",
+    prepare=ranking_preparation("first-yes-no", "official"),
+    of_pairs=True,
 )
-_rankings(
-    {
-        "mAP@|Yes|": (
-            average_precision_of_yes,
-            "average precision within the candidates answered Yes, ties get the expected value",
-        )
-    },
-    "yes-no",
-    _YES_NO._replace(inputs=yes_answers),
-)
+_of_probabilities("Acc@1", **FIRST)(partial(accuracy_at, k=1))
+_of_probabilities("Acc@5", **among_first(5))(partial(accuracy_at, k=5))
+_of_probabilities("Acc@10", **among_first(10))(partial(accuracy_at, k=10))
+_of_probabilities(
+    "Recall@1",
+    "share of the right candidates that is ranked first; 4 are right, so .25 at most",
+    rule_zh="正确的候选中排在第一的比例；正确的有 4 个，所以最多 0.25",
+)(partial(recall_at, k=1))
+_of_probabilities(
+    "Recall@3",
+    "share of the right candidates among the first 3",
+    rule_zh="正确的候选中排在前 3 者的比例",
+)(partial(recall_at, k=3))
+_of_probabilities(
+    "Recall@10",
+    "share of the right candidates among the first 10",
+    rule_zh="正确的候选中排在前 10 者的比例",
+)(partial(recall_at, k=10))
+_of_probabilities(
+    "Precision@5",
+    "number of right candidates among the first 5, divided by 5, which fits what the paper prints "
+    "as mAP@5; ties get the expected value",
+    rule_zh=("前 5 个候选中正确的个数除以 5，与论文以 mAP@5 之名所载的数值相符；并列取期望值"),
+)(partial(precision_at, k=5))
+_of_probabilities(
+    "mAP",
+    "mean average precision over all candidates, which section 3.4 of the paper names; ties get "
+    "the expected value",
+    rule_zh="全部候选的平均精度均值，即论文 3.4 节所称的 mAP；并列取期望值",
+)(average_precision)
+_of_yes_no(
+    "Acc@5",
+    "1 if a right candidate is among the first 5, Yes before No, ties get the expected value",
+    rule_zh="前 5 个候选中有正确的，即得 1；回答“是”的在前，并列取期望值",
+)(partial(accuracy_at, k=5))
+_of_yes_no(
+    "mAP@|Yes|",
+    "average precision within the candidates answered Yes, ties get the expected value",
+    rule_zh="回答“是”的候选之内的平均精度，其顺序取期望值",
+    prepare=ranking_preparation("first-yes-no", "official")._replace(inputs=yes_answers),
+)(average_precision_of_yes)

@@ -44,6 +44,7 @@ _strict = partial(declare, protocol="strict", source="keju")
 @_strict(
     "Acc",
     "accuracy: 1 if the one extracted option is right; an unparsable answer is wrong",
+    rule_zh="准确率：提取的唯一选项正确，即得 1；不能提取出答案的回答算错",
     form="letter",
     prepare=ONE_LETTER,
 )
@@ -56,6 +57,10 @@ def right_letter(truth: str, taken: str | None) -> float:
     "Acc_chance_corrected",
     "accuracy corrected for chance: right 1, wrong -1/(k-1) for k options, unparsable 0, so that "
     "guessing gets 0",
+    rule_zh=(
+        "校正随机猜测的准确率：有 k 个选项时，答对得 1，答错得 -1/(k-1)"
+        "，不能提取出答案得 0，所以随机猜测得 0"
+    ),
     form="letter",
     prepare=ONE_LETTER._replace(inputs=letter_pair_with_count),
 )
@@ -69,6 +74,7 @@ def right_letter_above_chance(truth: str, taken: str | None, offered: int) -> fl
 @_strict(
     "ExactMatch",
     "1 if the extracted answer is the reference or an accepted one; numbers are compared by value",
+    rule_zh="提取的答案与参考答案相同，或是可接受的答案，即得 1；数字按数值比较",
     form="short",
     prepare=COUNTED._replace(inputs=accepted_answers),
 )

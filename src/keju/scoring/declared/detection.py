@@ -104,6 +104,7 @@ def mean_of_recalls(scored: Sequence[Stats]) -> float:
 @_strict(
     "BalancedAcc",
     "balanced accuracy: 1 if the extracted answer (yes or no) is the reference",
+    rule_zh="平衡准确率：提取的答案（是或否）与参考答案相同，即得 1",
     form="yes-no",
     prepare=YES_NO,
     over=Pooling("mean of the shares of true yeses and true noes that are right", mean_of_recalls),
@@ -120,6 +121,7 @@ def right_polarity(truth: str, taken: str | None) -> MetricValue:
 @_strict(
     "CountAcc",
     "1 - relative error of the count, at least 0; an answer without a number gets 0",
+    rule_zh="1 减去计数的相对误差，最低为 0；没有数字的回答得 0",
     form="number",
     prepare=ONE_NUMBER,
 )
@@ -131,6 +133,7 @@ def count_accuracy(truth: float, stated: str | None) -> float:
 @_strict(
     "MedRE",
     "relative error of the count",
+    rule_zh="计数的相对误差",
     form="number",
     prepare=ONE_NUMBER,
     over=Pooling(
@@ -148,6 +151,7 @@ def relative_error(truth: float, stated: str | None) -> float:
 @_strict(
     "mIoU",
     "sum of the IoU of boxes matched one to one / the greater number of boxes",
+    rule_zh="一一配对的框的 IoU 之和，除以两边中较多的框数",
     form="boxes",
     prepare=BOXES,
 )
@@ -159,6 +163,7 @@ def mean_overlap(truth: Boxes, predicted: Boxes) -> float:
 @_strict(
     "F1_IoU",
     "F1 of the boxes found, mean over IoU thresholds .5 to .95",
+    rule_zh="找到的框的 F1，在 IoU 阈值 0.5 到 0.95 上取均值",
     form="boxes",
     prepare=BOXES,
     over=Pooling("boxes of all items together"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from keju.metrics import EditCounts, distance, error_parts
-from keju.scoring.metric import Hits, Pooling, declare, declare_pooled_rates
-from keju.scoring.metric_value import MetricValue, ratio
+from keju.scoring.metric import Pooling, declare
+from keju.scoring.metric_value import Hits, MetricValue, ratio
 from keju.scoring.preparations import (
     COUNTED,
     best_edit_counts,
@@ -29,6 +29,9 @@ _strict = partial(declare, form="transcription", protocol="strict", prepare=COUN
     "CharAcc",
     "character accuracy: 1 - edits / true characters, at least 0; an added character costs as much "
     "as a wrong one",
+    rule_zh=(
+        "字符准确率：1 减去编辑次数与参考字符数之比，最低为 0；多出一个字符与认错一个字符扣分相同"
+    ),
     prepare=EDITS,
 )
 def character_accuracy(counts: EditCounts) -> float:
@@ -39,6 +42,7 @@ def character_accuracy(counts: EditCounts) -> float:
 @_strict(
     "CER",
     "character error rate: edit distance / true characters",
+    rule_zh="字符错误率：编辑距离除以参考字符数",
     prepare=LAYERED,
     over=_EDITS_OF_ALL,
     worst=1.0,
@@ -58,6 +62,9 @@ def error_rate(pairs: dict[Layer, Pair], _counts: EditCounts) -> MetricValue:
     "CER_recognition",
     "recognition error: the CER if the characters read could be in any order ((the longer length - "
     "the characters in common) / true characters)",
+    rule_zh=(
+        "识别错误率：不计字符顺序时的 CER（较长一方的字符数减去两者共有的字符数，再除以参考字符数）"
+    ),
     over=_EDITS_OF_ALL,
     worst=1.0,
     higher_is_better=False,
@@ -71,6 +78,7 @@ def recognition_error(reference: str, read: str) -> MetricValue:
 @_strict(
     "CER_layout",
     "layout error: CER minus the recognition error",
+    rule_zh="版面错误率：CER 减去识别错误率",
     over=_EDITS_OF_ALL,
     higher_is_better=False,
 )
@@ -80,17 +88,27 @@ def layout_error(reference: str, read: str) -> MetricValue:
     return ratio(parts.layout, parts.expected, parts.layout_error)
 
 
-@declare_pooled_rates(
-    partial(_strict, prepare=EDITS),
-    "matches of all items together",
-    {
-        "F1": "F1 of characters matched in the alignment with most matches",
-        "Precision": "precision: share of the characters read that are matched in the alignment "
-        "with most matches",
-        "Recall": "recall: share of the true characters that are matched in the alignment with "
-        "most matches",
-    },
+_matched = partial(_strict, prepare=EDITS, over=Pooling("matches of all items together"))
+
+
+@_matched(
+    "Recall",
+    "recall: share of the true characters that are matched in the alignment with most matches",
+    rule_zh="召回率：参考字符中，在匹配字符最多的对齐中匹配的比例",
+    part="recall",
+)
+@_matched(
+    "Precision",
+    "precision: share of the characters read that are matched in the alignment with most matches",
+    rule_zh="精确率：识别出的字符中，在匹配字符最多的对齐中匹配的比例",
+    part="precision",
+)
+@_matched(
+    "F1",
+    "F1 of characters matched in the alignment with most matches",
+    rule_zh="匹配字符最多的对齐中，匹配字符的 F1",
+    part="f1",
 )
 def matches(counts: EditCounts) -> Hits:
     """Characters that match in the alignment with most matches."""
-    return counts.matches, counts.predicted, counts.expected
+    return Hits(counts.matches, counts.predicted, counts.expected)
