@@ -33,9 +33,10 @@ from keju.datasets.manifest import (
     items_hash,
 )
 from keju.datasets.packed import Packed
-from keju.datasets.parts import BATCH_ROWS, iter_frames
 from keju.datasets.table import (
+    BATCH_ROWS,
     ItemTable,
+    iter_frames,
     iter_items,
     read_items,
     stored_frame,
