@@ -15,14 +15,21 @@ from keju.building.engine import Engine
 from keju.building.pipeline import build
 from keju.building.recipe import read_recipe
 from keju.building.releasing.release import write_release
-from keju.datasets.frame_files import FrameWriter
-from keju.datasets.item_writer import ItemWriter, partitioning
 from keju.datasets.manifest import items_hash
-from keju.datasets.parts import BATCH_ROWS, SMALL_BYTES, iter_frames, part_name, table_files
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
-from keju.datasets.table import copy_items, iter_ids, read_items
+from keju.datasets.table import (
+    BATCH_ROWS,
+    TableWriter,
+    copy_items,
+    iter_frames,
+    iter_ids,
+    part_name,
+    read_items,
+    table_files,
+)
 from keju.datasets.validate import validate
+from keju.datasets.writing import ItemWriter, partitioning
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.runs import RunFolder
@@ -78,13 +85,12 @@ def test_a_column_that_a_file_lacks_has_no_values(tmp_path: Path):
     ]
 
 
-def test_batches_of_a_large_file_are_the_items_that_were_written(tmp_path: Path, monkeypatch):
+def test_batches_of_a_large_file_are_the_items_that_were_written(tmp_path: Path):
     items = [replace(item, metadata={"n": item.id}) for item in text_items(3 * BATCH_ROWS + 5)]
     writer = ItemWriter(tmp_path)
     for item in items:
         writer.add(item)
     writer.close()
-    monkeypatch.setattr("keju.datasets.parts.SMALL_BYTES", 0)
     path = tmp_path / "items.parquet"
     assert read_items(path) == items
     assert writer.hash == items_hash(items)
@@ -170,19 +176,15 @@ def test_a_missing_last_part_or_an_exchanged_one_is_noticed(both: tuple[Dataset,
     assert caught.value.template == "the items are not those that {} describes (their hash differs)"
 
 
-def test_a_damaged_part_is_at_most_a_data_error(
-    both: tuple[Dataset, Dataset], monkeypatch: pytest.MonkeyPatch
-):
+def test_a_damaged_part_is_at_most_a_data_error(both: tuple[Dataset, Dataset]):
     part = table_files(both[1].items_path)[1]
     whole = part.read_bytes()
-    for least in (0, SMALL_BYTES):
-        monkeypatch.setattr("keju.datasets.parts.SMALL_BYTES", least)
-        for place in range(4, len(whole), 397):
-            spoiled = bytearray(whole)
-            spoiled[place] ^= 0xFF
-            part.write_bytes(spoiled)
-            with contextlib.suppress(DataError):
-                both[1].items()
+    for place in range(4, len(whole), 397):
+        spoiled = bytearray(whole)
+        spoiled[place] ^= 0xFF
+        part.write_bytes(spoiled)
+        with contextlib.suppress(DataError):
+            both[1].items()
 
 
 def test_a_run_copies_the_items_of_parts_into_one_table(
@@ -261,4 +263,4 @@ def test_a_negative_number_of_items_is_refused():
 def test_a_full_disk_is_a_data_error(tmp_path: Path):
     (tmp_path / "items").write_text("not a folder")
     with pytest.raises(DataError):
-        FrameWriter(tmp_path / "items" / part_name(0))
+        TableWriter(tmp_path / "items" / part_name(0))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from keju.datasets.schema import SCHEMA
 from keju.datasets.table import (
+    SCHEMA,
     as_stored,
     copy_items,
     copy_ordered_items,

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from PIL import Image
 
 from keju.datasets import validate as room
-from keju.datasets.checks import check_item
-from keju.datasets.findings import Finding
+from keju.datasets.checks import Finding, check_item
 from keju.datasets.store import Dataset, DatasetWriter, items_hash, read_items, write_items
 from keju.datasets.validate import validate
 from keju.errors import UsageError
@@ -340,12 +339,9 @@ def test_a_manifest_that_does_not_fit_the_items_is_named(make: Make) -> None:
     ]
 
 
-def test_an_unknown_licence_is_a_notice(make: Make) -> None:
-    dataset = with_manifest(make(ocr()), licence="unknown")
-    (line,) = findings(dataset)
-    assert line.startswith(
-        "notice: dataset.json: the licence is unknown, so no release can be made"
-    )
+def test_an_unknown_licence_is_no_finding(make: Make) -> None:
+    """The import names it, and a release without a licence is refused."""
+    assert findings(with_manifest(make(ocr()), licence="unknown", source="unknown")) == []
 
 
 def dataset_items(dataset: Dataset) -> list[Item]:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from keju.building.releasing.release import write_release
-from keju.datasets.item_writer import partitioning
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.datasets.writers import export_dataset
+from keju.datasets.writing import partitioning
 from keju.errors import DataError, UsageError
 from keju.object_stores import ObjectFolder, parse_address, upload_folder
 from keju.running import run

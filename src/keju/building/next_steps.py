@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
+
 from keju.building.links import link_target
 from keju.building.releasing import RELEASE
-from keju.datasets.parts import frame_of
 from keju.datasets.store import Dataset
 from keju.texts import _, n_
 
@@ -28,7 +29,7 @@ def describe_next_steps(out: Path) -> Iterator[str]:
     if released:
         target = released.relative_to(out.resolve()).as_posix()
         yield _("The release is in {} ({})", release, target)
-    table = frame_of(dataset.items_path, columns=["draft", "answer", "boxes"])
+    table = pl.concat(dataset.frames(["draft", "answer", "boxes"]))
     drafts = table.filter(table["draft"])
     waiting = int(((drafts["answer"] == "") & (drafts["boxes"].list.len() == 0)).sum())
     review = f"keju build review export {made} --out sheet.csv"

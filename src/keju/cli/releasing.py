@@ -57,8 +57,8 @@ def release(
     dataset; `datasets` and `mlcroissant` can load it.
     """
     from keju.building.releasing.release import ReleaseSettings, write_release
-    from keju.datasets.item_writer import partitioning
     from keju.datasets.store import Dataset
+    from keju.datasets.writing import partitioning
 
     settings = ReleaseSettings(
         licence=licence,

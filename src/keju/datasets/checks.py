@@ -1,14 +1,12 @@
-"""Checks of one item that do not need the bytes of its images."""
+"""`Finding`, and the checks of one item that do not need the bytes of its images."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from keju.datasets.boxes import box_fault
-from keju.datasets.findings import Finding, Severity, as_sentence
 from keju.definitions import (
     Query,
     Task,
@@ -21,14 +19,72 @@ from keju.definitions import (
     task,
 )
 from keju.definitions.references import BLANK
-from keju.errors import DataError, UsageError, error_text
-from keju.items import Item
+from keju.errors import DataError, UsageError, error_text, printable
+from keju.items import Box, Item
 from keju.texts import Text, _, n_
+
+Severity = Literal["error", "warning", "notice"]
+
+SLACK = 1.0
+"""Pixels by which a box may exceed its image: annotation tools round up or down."""
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _CONTROL = frozenset({"Cc", "Cs"})
 _IN_TEXTS = frozenset("\t\n\r")
+
+
+class Finding(NamedTuple):
+    """One finding."""
+
+    severity: Severity
+    item: str
+    """The item's id, or the file if no item is affected."""
+    problem: str
+    hint: str
+
+    @classmethod
+    def of(cls, severity: Severity, item: str, problem: Text) -> Finding:
+        """The finding with the hint of a message."""
+        return cls(severity, item, problem, as_sentence(problem.hint))
+
+    @property
+    def line(self) -> str:
+        """The finding in one line."""
+        __, item, problem, hint = self
+        if self.severity == "error":
+            return _("error: {}: {}. {}", item, problem, hint)
+        if self.severity == "warning":
+            return _("warning: {}: {}. {}", item, problem, hint)
+        return _("notice: {}: {}. {}", item, problem, hint)
+
+    def __str__(self) -> str:
+        return printable(" ".join(self.line.split()))
+
+
+def as_sentence(hint: str) -> str:
+    """A hint with a full stop."""
+    return _("{}.", hint)
+
+
+class NameCount:
+    """The first of several names, and their number."""
+
+    def __init__(self) -> None:
+        self.first = ""
+        self.count = 0
+
+    def add(self, name: str) -> None:
+        """Add the next name."""
+        self.first = self.first if self.count else name
+        self.count += 1
+
+    @property
+    def text(self) -> str:
+        """The first name, and how many more there are."""
+        if self.count < 2:
+            return self.first
+        return _("{} and {} more", self.first, self.count - 1)
 
 
 class _Asked(NamedTuple):
@@ -311,6 +367,22 @@ def _apart(one: str, other: str) -> Text:
         place + 1,
         hint="Write the text of the image into both"
     )  # fmt: skip
+
+
+def box_fault(box: Box, size: tuple[int, int] | None) -> str:
+    """The fault of a box on an image of that width and height, or an empty string."""
+    if not (box.x0 < box.x1 and box.y0 < box.y1):
+        return _("{} has no area", _format_box(box))
+    if size is None:
+        return ""
+    width, height = size
+    if min(box.x0, box.y0) < -SLACK or box.x1 > width + SLACK or box.y1 > height + SLACK:
+        return _("{} leaves its image of {}x{} pixels", _format_box(box), width, height)
+    return ""
+
+
+def _format_box(box: Box) -> str:
+    return f"({box.x0:g}, {box.y0:g}, {box.x1:g}, {box.y1:g})"
 
 
 def unseen_characters(item: Item) -> Iterator[tuple[str, str]]:

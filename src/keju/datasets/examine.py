@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.manifest import ITEMS, MANIFEST, PARTITIONED
-from keju.datasets.parts import part_name
 from keju.datasets.preview import SECONDS, Preview, preview
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import Detection, is_litter
@@ -17,6 +16,7 @@ from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
 from keju.datasets.readers.draft import Drafted, mapping_text
 from keju.datasets.readers.listing import Listing, Obstacle
 from keju.datasets.readers.presets import draft_by
+from keju.datasets.table import part_name
 from keju.definitions import file_of
 from keju.errors import DataError, UsageError
 from keju.files import write_atomic

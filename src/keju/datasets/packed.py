@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from keju.datasets.parts import reporting_damage
+from keju.datasets.table import reporting_damage
 from keju.errors import DataError
 from keju.items import ImageRef
 

@@ -10,16 +10,15 @@ import hashlib
 import os
 from pathlib import Path
 
+from keju.datasets.definitions import FOLDER
 from keju.datasets.manifest import ITEMS, MANIFEST, PARTITIONED, altered
 from keju.datasets.packed import TABLES, Packed
 from keju.definitions.registry import FILE
-from keju.errors import DataError, UsageError
+from keju.errors import UsageError
 from keju.files import sha256_file, write_atomic
 from keju.items import ImageRef
 from keju.object_stores import FileCache, ObjectFolder, cache_folder, parse_address
 from keju.object_stores.folder import MissingObjectError
-
-_DEFINITIONS = "benchmarks"
 
 
 class RemoteDataset:
@@ -62,7 +61,7 @@ class RemoteDataset:
             self._tables.append(name)
             number += 1
         names = [FILE] if self.folder.find(FILE) else []
-        names += [each.name for each in self.folder.list(_DEFINITIONS)]
+        names += [each.name for each in self.folder.list(FOLDER)]
         for name in names:
             if ".." not in name.split("/"):
                 self.folder.download(name, self.path / name)
@@ -113,11 +112,7 @@ class RemoteDataset:
             if hashlib.sha256(data).hexdigest() == ref.sha256:
                 return data
             path.unlink(missing_ok=True)
-        raise DataError(
-            "the image is not the one that was imported (size or SHA-256 differs)",
-            file=f"{self.folder}/{ref.path}",
-            hint="Put the original back, or import the dataset again",
-        )
+        raise altered(f"{self.folder}/{ref.path}")
 
     def packed(self) -> Packed:
         """The tables of images, read in place; false where images are separate objects.

@@ -14,8 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
-from keju.datasets.checks import unseen_characters
-from keju.datasets.findings import Finding, NameCount
+from keju.datasets.checks import Finding, NameCount, unseen_characters
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError
 from keju.items import Item

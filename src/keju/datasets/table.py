@@ -1,11 +1,18 @@
-"""Items as a parquet table with columns of declared types, without loss."""
+"""Items as parquet tables without loss: one file, or the numbered parts of a folder.
+
+Every function takes the path of the file or of the folder (``items/part-*``), and reads the same
+rows from both. All tables are read and written by pyarrow, a batch of rows at a time.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import os
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,14 +21,79 @@ import msgspec
 import polars as pl
 from msgspec.structs import force_setattr
 
-from keju.datasets.frame_files import write_frame, write_frames
-from keju.datasets.parts import iter_frames, open_file, reporting_damage, table_files
-from keju.datasets.schema import SCHEMA
 from keju.errors import DataError
+from keju.files import replace_file
 from keju.items import ImageRef, Item, Provenance
+from keju.local_paths import check_local
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyarrow.parquet import ParquetFile
+
+PARTS = "part-*.parquet"
+"""The files of a partitioned table, in the order of their numbers."""
+
+BATCH_ROWS = 1024
+"""Rows that are in memory at a time."""
+
+_ENTRIES = pl.List(pl.Struct({"key": pl.String, "value": pl.String}))
+
+_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "id": pl.String,
+    "benchmark": pl.String,
+    "task": pl.String,
+    "query": pl.String,
+    "images": pl.List(
+        pl.Struct(
+            {
+                "path": pl.String,
+                "sha256": pl.String,
+                "width": pl.Int64,
+                "height": pl.Int64,
+                "size": pl.Int64,
+            }
+        )
+    ),
+    "question": pl.String,
+    "question_in": _ENTRIES,
+    "verbatim": pl.Boolean,
+    "fields": _ENTRIES,
+    "options": pl.List(pl.String),
+    "answer": pl.String,
+    "answer_simplified": pl.String,
+    "also_accepted": pl.List(pl.String),
+    "boxes": pl.List(
+        pl.Struct({"x0": pl.Float64, "y0": pl.Float64, "x1": pl.Float64, "y1": pl.Float64})
+    ),
+    "transcription": pl.String,
+    "lines": pl.List(
+        pl.Struct(
+            {
+                "id": pl.String,
+                "text": pl.String,
+                "polygon": pl.List(pl.List(pl.Float64)),
+                "kind": pl.String,
+                "source_kind": pl.String,
+                "confidence": pl.Float64,
+            }
+        )
+    ),
+    "relevant": pl.List(pl.Int64),
+    "group": pl.String,
+    "split": pl.String,
+    "metadata": _ENTRIES,
+    "provenance": pl.List(
+        pl.Struct(dict.fromkeys(("step", "tool", "source", "licence", "person", "note"), pl.String))
+    ),
+    "draft": pl.Boolean,
+}
+SCHEMA = pl.Schema(_COLUMNS)
+"""The columns of items.parquet. A dict is a list of key and value, a point a list of x and y."""
+
+_NEEDED = frozenset({"id", "benchmark", "task"})
+
+_STATISTICS = ("id", "benchmark", "task", "query", "group", "split", "draft")
+"""The columns whose least and greatest values are stored for each row group."""
 
 _REPEATED = ("benchmark", "task", "query", "group", "split")
 """Values that many items share, so that each is in memory once."""
@@ -33,13 +105,16 @@ _KNOWN_IMAGES = 1 << 16
 """The number of images whose references are shared by the items that follow."""
 
 
-def write_items(path: Path, items: list[Item]) -> None:
+def write_items(path: Path, items: Iterable[Item]) -> None:
     """Write items as parquet, in their order, atomically.
 
     Raises:
         DataError: an item contains something that cannot be stored (see `as_stored`).
     """
-    write_frame(path, stored_frame(path, [as_stored(item) for item in items]))
+    rest = iter(items)
+    with TableWriter(path) as writer:
+        while batch := [as_stored(item) for item in itertools.islice(rest, BATCH_ROWS)]:
+            writer.write(stored_frame(path, batch))
 
 
 def stored_frame(path: Path, items: Sequence[Item]) -> pl.DataFrame:
@@ -67,7 +142,7 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
         frame.filter(pl.Series([name in chosen for name in frame["id"]], dtype=pl.Boolean))
         for frame in iter_frames(source)
     )
-    write_frames(target, frames)
+    _write_frames(target, frames)
 
 
 def copy_ordered_items(source: Path, target: Path, ids: Iterable[str]) -> None:
@@ -90,9 +165,22 @@ def copy_ordered_items(source: Path, target: Path, ids: Iterable[str]) -> None:
                     next_id = next(following, None)
             yield frame[rows]
 
-    write_frames(target, chosen_rows())
+    _write_frames(target, chosen_rows())
     if next_id is not None:
         raise ValueError(f"{next_id} is not in the table, or not in its order")
+
+
+def _write_frames(path: Path, frames: Iterable[pl.DataFrame]) -> None:
+    """Write a table; batches that became small share a row group."""
+    with TableWriter(path) as writer:
+        waiting = pl.DataFrame(schema=SCHEMA)
+        for frame in frames:
+            waiting = pl.concat([waiting, _with_absent(frame, SCHEMA)])
+            if waiting.height >= BATCH_ROWS:
+                writer.write(waiting)
+                waiting = waiting.clear()
+        if waiting.height:
+            writer.write(waiting)
 
 
 def iter_ids(path: Path) -> Iterator[str]:
@@ -246,3 +334,225 @@ def _row(item: Item) -> dict[str, object]:
 
 def _entries(mapping: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"key": key, "value": value} for key, value in mapping.items()]
+
+
+class TableWriter:
+    """Writes a table of items batch by batch; the file has its name only when it is complete.
+
+    Used as a context manager it closes on success and removes the incomplete file after an error.
+    A row group has at most `rows` rows; by default each batch is one.
+
+    Raises:
+        UsageError: the path is an address.
+        DataError: the file cannot be written.
+    """
+
+    def __init__(self, path: Path, *, rows: int | None = None) -> None:
+        from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - slow to import
+
+        check_local(path)
+        self.path = path
+        self.rows = 0
+        self._of_group = rows
+        self._partial = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._writer = ParquetWriter(
+                self._partial,
+                _arrow(pl.DataFrame(schema=SCHEMA)).schema,
+                compression="zstd",
+                write_statistics=list(_STATISTICS),
+            )
+        except OSError as error:
+            raise _not_writable(path, error) from None
+
+    def __enter__(self) -> TableWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+    def write(self, frame: pl.DataFrame) -> None:
+        """Write a batch.
+
+        Raises:
+            DataError: the file cannot be written.
+        """
+        try:
+            self._writer.write_table(_arrow(frame), row_group_size=self._of_group or frame.height)
+        except OSError as error:
+            raise _not_writable(self.path, error) from None
+        self.rows += frame.height
+
+    def close(self) -> None:
+        """Give the complete file its name.
+
+        Raises:
+            DataError: the file cannot be written.
+        """
+        try:
+            self._writer.close()
+            with self._partial.open("rb+") as stream:
+                os.fsync(stream.fileno())
+            replace_file(self._partial, self.path)
+        except OSError as error:
+            self._partial.unlink(missing_ok=True)
+            raise _not_writable(self.path, error) from None
+
+    def abandon(self) -> None:
+        """Remove the incomplete file."""
+        with contextlib.suppress(Exception):  # the first error is the one to report
+            self._writer.close()
+        self._partial.unlink(missing_ok=True)
+
+
+def _arrow(frame: pl.DataFrame) -> pa.Table:
+    return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def _not_writable(path: Path, error: OSError) -> DataError:
+    reason = error.strerror or next(iter(str(error).splitlines()), "")
+    return DataError("cannot be written: {}", reason, file=path, hint="Choose another place")
+
+
+def part_name(number: int) -> str:
+    """The name of a part; numbers begin at 0."""
+    return f"part-{number:05d}.parquet"
+
+
+def table_files(path: Path) -> list[Path]:
+    """The files of a table, in their order: the file itself, or the parts of a folder.
+
+    Raises:
+        DataError: the folder has no part, or a number between two parts is missing.
+    """
+    if not path.is_dir():
+        return [path]
+    found = {each.name for each in path.glob(PARTS)}
+    names = [part_name(number) for number in range(max(1, len(found)))]
+    if missing := next((name for name in names if name not in found), ""):
+        raise DataError(
+            "{} is missing",
+            missing,
+            file=path,
+            hint="Create the folder again with the command that wrote it",
+        )
+    return [path / name for name in names]
+
+
+def iter_frames(
+    path: Path, columns: Sequence[str] | None = None, *, rows: int = BATCH_ROWS
+) -> Iterator[pl.DataFrame]:
+    """A table of items in batches, in its order, with the types of `SCHEMA`.
+
+    Memory is bounded by a batch and by the compressed rows of one file's row group.
+
+    Args:
+        path: the table.
+        columns: the columns to read; all by default. A column that the file lacks is null.
+        rows: maximum rows of a batch.
+
+    Raises:
+        DataError: it is missing, damaged, or is not a table of items.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    for part in table_files(path):
+        file = open_file(part, memory_map=False)
+        found = _check_columns(part, file)
+        present = [name for name in columns or found if name in found]
+        with reporting_damage(part):
+            # Group by group: batches of the whole file would keep what was read of it in memory.
+            for group in range(file.num_row_groups):
+                for batch in file.iter_batches(rows, [group], columns=present, use_threads=False):
+                    batch.validate(full=True)  # polars crashes on text that is not UTF-8.
+                    frame = pl.DataFrame(pa.Table.from_batches([batch]))
+                    yield _with_absent(frame, columns) if columns else frame
+
+
+def open_file(path: Path, *, memory_map: bool = True) -> ParquetFile:
+    """A parquet file, of which nothing but its description is read.
+
+    Args:
+        path: the file.
+        memory_map: rows are read through a memory map; the pages of the file that were read then
+            count as memory of the process.
+
+    Raises:
+        DataError: it is missing or damaged.
+    """
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
+
+    with reporting_damage(path):
+        if not path.exists():
+            raise DataError(
+                "no such file",
+                file=path,
+                hint="Create the file again with the command that wrote it",
+            )
+        if not path.is_file():  # A pipe would never end.
+            raise DataError("not readable: {}", "not a file", file=path)
+        return ParquetFile(path, memory_map=memory_map)
+
+
+@contextmanager
+def reporting_damage(path: Path | str) -> Iterator[None]:
+    """Report any error of a library that reads a file as damage of the file.
+
+    Raises:
+        DataError: the file is not readable as parquet.
+    """
+    try:
+        yield
+    except DataError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - almost anything
+        reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+        raise DataError(
+            "not readable as parquet: {}",
+            reason,
+            file=path,
+            hint="Create the file again with the command that wrote it",
+        ) from None
+
+
+def _check_columns(path: Path, file: ParquetFile) -> list[str]:
+    """The columns of a file, all of them with the types of `SCHEMA`.
+
+    Raises:
+        DataError: it is not a table of items.
+    """
+    with reporting_damage(path):
+        found = pl.DataFrame(file.schema_arrow.empty_table()).schema
+    if not set(found) >= _NEEDED or not set(found) <= set(SCHEMA):
+        raise DataError(
+            "not a table of items: expected the columns {}; found {}",
+            _names(SCHEMA),
+            _names(found),
+            file=path,
+        )
+    for name, kind in found.items():
+        if kind != SCHEMA[name]:
+            raise DataError(
+                "column {!r} must be {}, but is {}",
+                name,
+                SCHEMA[name],
+                kind,
+                file=path,
+                hint="Write the table with the types of the original, for example with polars",
+            )
+    return list(found)
+
+
+def _with_absent(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
+    """The columns of these names in their order; those that the table lacks have no values."""
+    absent = [pl.lit(None, SCHEMA[name]).alias(name) for name in columns if name not in frame]
+    return frame.with_columns(absent).select(list(columns))
+
+
+def _names(schema: Iterable[str]) -> str:
+    names = list(schema)
+    return ", ".join(names[:20]) + (" …" if len(names) > 20 else "")

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.checks import (
+    Finding,
+    NameCount,
+    as_sentence,
     check_item,
     missing_part,
     text_only_notice,
     unscored_reason,
     unseen_characters,
 )
-from keju.datasets.findings import Finding, NameCount, as_sentence
 from keju.datasets.manifest import ItemsDigest
 from keju.datasets.newlines import has_literal_newline
 from keju.datasets.packed import Packed
@@ -29,7 +31,7 @@ from keju.errors import DataError
 from keju.files import sha256_bytes
 from keju.images import probe_image, probe_pixels
 from keju.ink import count_parts
-from keju.items import UNKNOWN, ImageRef, Item
+from keju.items import ImageRef, Item
 from keju.texts import Text, _, n_
 
 WORKERS = 2
@@ -123,24 +125,13 @@ class _Summary:
             )
             yield Finding.of("notice", names.text, problem)
         for (name, what), names in self._waiting.items():
+            hint = _(
+                "Have a model draft it (keju build draft) or people write it (keju build review)"
+            )
             if what == "boxes":
-                problem = _(
-                    "a draft of {} without boxes",
-                    name,
-                    hint=(
-                        "Have a model draft it (keju build draft) or people write it (keju build "
-                        "review)"
-                    ),
-                )
+                problem = _("a draft of {} without boxes", name, hint=hint)
             else:
-                problem = _(
-                    "a draft of {} without answer",
-                    name,
-                    hint=(
-                        "Have a model draft it (keju build draft) or people write it (keju build "
-                        "review)"
-                    ),
-                )
+                problem = _("a draft of {} without answer", name, hint=hint)
             yield Finding.of("notice", names.text, problem)
         for reason, names in self._unscored.items():
             yield Finding.of("notice", names.text, self._describe_unscored(reason, names.count))
@@ -170,24 +161,19 @@ class _Summary:
                 "an undeciphered character: models are asked, but their readings are not scored",
                 hint="Add its description if a reading is established",
             )
+        hint = _("Import again with the answers, if you have them")
         if self._unscored_text:
-            return _(
-                "no reference ({:,} of {:,} items): models are asked, but their responses are "
-                "not scored",
-                count,
-                total,
-                hint=_(
-                    "Import again with the answers, if you have them. For an undeciphered "
-                    "character, set the metadata {} to no",
-                    DECIPHERED,
-                ),
+            hint = _(
+                "Import again with the answers, if you have them. For an undeciphered "
+                "character, set the metadata {} to no",
+                DECIPHERED,
             )
         return _(
             "no reference ({:,} of {:,} items): models are asked, but their responses are not "
             "scored",
             count,
             total,
-            hint="Import again with the answers, if you have them",
+            hint=hint,
         )
 
     def _add_pictures(self, item: Item) -> None:
@@ -207,20 +193,8 @@ def _manifest(dataset: Dataset, found: _Summary) -> Iterator[Finding]:
     file = "dataset.json"
     if not manifest.licence.strip():
         yield Finding.of("error", file, _("no licence", hint="Write the licence into dataset.json"))
-    elif manifest.licence.strip().casefold() == UNKNOWN:
-        problem = _(
-            "the licence is unknown, so no release can be made",
-            hint="Name it for the release: keju build release --licence …",
-        )
-        yield Finding("notice", file, problem, problem.hint)
     if not manifest.source.strip():
         yield Finding.of("error", file, _("no source", hint="Write the source into dataset.json"))
-    elif manifest.source.strip().casefold() == UNKNOWN:
-        problem = _(
-            "the source is unknown, so no release can be made",
-            hint="Name it for the release: keju build release --source …",
-        )
-        yield Finding("notice", file, problem, problem.hint)
     if found.digest.hash != manifest.hash:
         yield Finding.of(
             "error",

@@ -1,12 +1,18 @@
-"""`DatasetWriter`: writes a DATASET directory, which counts as a dataset only when complete."""
+"""`DatasetWriter`: writes a DATASET directory, which counts as a dataset only when complete.
+
+Items go through `ItemWriter` one by one, into one table or into parts; a batch is in memory.
+"""
 
 from __future__ import annotations
 
 import errno
 import itertools
 import os
+import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 import msgspec
@@ -14,15 +20,18 @@ from filelock import FileLock
 
 from keju.datasets.definitions import write_definitions
 from keju.datasets.import_progress import count
-from keju.datasets.item_writer import ItemWriter
 from keju.datasets.manifest import (
     FORMAT,
     IMAGES,
+    ITEMS,
     MANIFEST,
+    PARTITIONED,
     UNFINISHED,
     DatasetManifest,
+    ItemsDigest,
     altered,
 )
+from keju.datasets.table import BATCH_ROWS, TableWriter, as_stored, part_name, stored_frame
 from keju.definitions import UnitCounter, Units
 from keju.errors import DataError, UsageError
 from keju.files import locked_file, replace_file, sha256_bytes, write_json
@@ -30,6 +39,9 @@ from keju.images import probe_image
 from keju.items import ImageRef, Item
 from keju.local_paths import check_local, shell_quoted
 from keju.texts import _
+
+_PARTITION_ITEMS: ContextVar[int] = ContextVar("items of a part", default=0)
+
 
 PLUGINS = "plugins"
 """The key of `DatasetManifest.made` with the plug-ins that were used."""
@@ -40,6 +52,25 @@ _BETWEEN = ", "
 def plugins_in(manifest: DatasetManifest) -> list[str]:
     """The plug-ins that were used to make a dataset, as text."""
     return list(filter(None, manifest.made.get(PLUGINS, "").split(_BETWEEN)))
+
+
+@contextmanager
+def partitioning(items: int) -> Iterator[None]:
+    """Write the datasets of the block with ``items/part-*.parquet`` in place of items.parquet.
+
+    Args:
+        items: maximum items of a part; 0 writes one table.
+
+    Raises:
+        UsageError: the number is negative.
+    """
+    if items < 0:
+        raise UsageError("--partition-items is {}, expected 0 (one table) or more", items)
+    token = _PARTITION_ITEMS.set(items)
+    try:
+        yield
+    finally:
+        _PARTITION_ITEMS.reset(token)
 
 
 class DatasetWriter:
@@ -249,6 +280,104 @@ class DatasetWriter:
         write_definitions(self.path, self._benchmarks)
         write_json(self.path / MANIFEST, manifest)
         return manifest
+
+
+class ItemWriter:
+    """Writes the items of a dataset, in parts as `partitioning` says; only a batch is in memory.
+
+    A table, or each of its parts, has its name only when it is complete. A row group
+    has at most `rows` rows, or is a batch.
+
+    Attributes:
+        count: the number of items added.
+    """
+
+    def __init__(self, folder: Path, *, rows: int | None = None) -> None:
+        self.count = 0
+        self._folder = folder
+        self._of_part = _PARTITION_ITEMS.get()
+        self._rows = rows
+        self._digest = ItemsDigest()
+        self._waiting: list[Item] = []
+        self._parts = 0
+        self._closed = False
+        self._file: TableWriter | None = None
+
+    @property
+    def hash(self) -> str:
+        """The hash of the items added so far (`items_hash`)."""
+        return self._digest.hash
+
+    def add(self, item: Item) -> Item:
+        """Add the next item; returns it as it is stored.
+
+        Raises:
+            DataError: it contains something that cannot be stored, or the disk is full.
+        """
+        stored = as_stored(item)
+        self._digest.add(stored)
+        self._waiting.append(stored)
+        self.count += 1
+        if len(self._waiting) >= BATCH_ROWS or self._is_part_full():
+            self._flush()
+        return stored
+
+    def close(self) -> None:
+        """Write the rest, and remove the items of an earlier unfinished dataset; once.
+
+        Raises:
+            DataError: the files cannot be written.
+        """
+        if self._closed:
+            return
+        self._flush()
+        if self._file:
+            self._end_file()
+        if self._of_part:
+            (self._folder / ITEMS).unlink(missing_ok=True)
+        else:
+            shutil.rmtree(self._folder / PARTITIONED, ignore_errors=True)
+        self._closed = True
+
+    def abandon(self) -> None:
+        """Remove the incomplete file; finished parts stay until the next writer begins."""
+        self._waiting = []
+        if self._file:
+            self._file.abandon()
+            self._file = None
+
+    def _is_part_full(self) -> bool:
+        written = self._file.rows if self._file else 0
+        return bool(self._of_part) and written + len(self._waiting) >= self._of_part
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        if self._file is None:
+            self._remove_leftovers()
+            self._file = TableWriter(self._next_path(), rows=self._rows)
+        self._file.write(stored_frame(self._file.path, self._waiting))
+        self._waiting = []
+        if self._is_part_full():
+            self._end_file()
+
+    def _next_path(self) -> Path:
+        if not self._of_part:
+            return self._folder / ITEMS
+        self._parts += 1
+        return self._folder / PARTITIONED / part_name(self._parts - 1)
+
+    def _remove_leftovers(self) -> None:
+        """Remove the files of an earlier writer, before the first of this one."""
+        if not self._parts:
+            shutil.rmtree(self._folder / PARTITIONED, ignore_errors=True)
+            for partial in self._folder.glob(f".{ITEMS}.*"):
+                partial.unlink(missing_ok=True)
+
+    def _end_file(self) -> None:
+        assert self._file
+        self._file.close()
+        self._file = None
 
 
 def begin_with_images(path: Path, earlier: Path) -> None:

@@ -20,8 +20,8 @@ import polars as pl
 from msgspec.structs import asdict, replace
 
 from keju.datasets.readers.base import join_names
-from keju.datasets.schema import SCHEMA
 from keju.datasets.store import Dataset
+from keju.datasets.table import SCHEMA
 from keju.definitions import QuestionForms, query_of, question_forms_of, task
 from keju.definitions.pair_forms import pair_form
 from keju.definitions.wordings import (

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from keju.datasets.manifest import ITEMS, PARTITIONED, find_items
 from keju.datasets.packed import TABLES
-from keju.datasets.parts import PARTS
 from keju.datasets.store import DatasetManifest
+from keju.datasets.table import PARTS
 from keju.errors import number_of
 from keju.files import sha256_file
 

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from keju.datasets.boxes import box_fault
+from keju.datasets.checks import box_fault
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import write_atomic

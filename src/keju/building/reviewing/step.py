@@ -27,7 +27,7 @@ from keju.building.reviewing.forms import read_review
 from keju.building.reviewing.verdicts import Verdict, compute_seal, select_latest
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
-from keju.datasets.boxes import box_fault
+from keju.datasets.checks import box_fault
 from keju.datasets.readers.base import join_names
 from keju.errors import DataError, UsageError
 from keju.items import Item

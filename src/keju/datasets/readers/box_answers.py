@@ -6,7 +6,7 @@ import math
 
 import msgspec
 
-from keju.datasets.boxes import box_fault
+from keju.datasets.checks import box_fault
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, shortened
 from keju.items import Box, ImageRef

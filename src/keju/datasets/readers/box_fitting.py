@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.boxes import box_fault
+from keju.datasets.checks import box_fault
 from keju.datasets.readers.records import Place
 from keju.errors import DataError
 from keju.images import decoding, open_header, orientation_of, upright_size

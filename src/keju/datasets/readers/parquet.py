@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from keju.datasets.definitions import know_stored
 from keju.datasets.manifest import PARTITIONED, find_items
 from keju.datasets.packed import TABLES, Packed
-from keju.datasets.parts import part_name, table_files
 from keju.datasets.readers.base import (
     Detection,
     Reader,
@@ -21,7 +20,7 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetManifest, DatasetWriter
-from keju.datasets.table import iter_items
+from keju.datasets.table import iter_items, part_name, table_files
 from keju.errors import DataError
 from keju.files import read_json
 from keju.items import ImageRef

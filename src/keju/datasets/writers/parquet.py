@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from keju.datasets.definitions import write_definitions
-from keju.datasets.item_writer import ItemWriter
 from keju.datasets.packed import write_packed
 from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Writer
+from keju.datasets.writing import ItemWriter
 from keju.files import write_json
 from keju.items import ImageRef, Item
 
