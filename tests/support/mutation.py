@@ -33,9 +33,7 @@ from typing import NamedTuple
 
 from keju.cli.output.detected_formats import as_data, describe_findings
 from keju.datasets.examine import examine
-from keju.datasets.readers import FORMATS, import_dataset
-from keju.datasets.readers.draft import mapping_text
-from keju.datasets.readers.presets import draft_for
+from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, KejuError, ProblemsError, UsageError, printable
@@ -196,11 +194,6 @@ def _outcome(source: Source, src: Path, out: Path) -> tuple[str, str, str]:
     except KejuError as error:
         if fault := _wrong(error):
             return "refused", str(error), f"detect: {fault}"
-    try:
-        mapping_text(draft_for(src, FORMATS.list_usable()))
-    except KejuError as error:
-        if fault := _wrong(error):
-            return "refused", str(error), f"draft: {fault}"
     try:
         options = options_for(source.options, src)
         import_dataset(source.format, src, out, **ABOUT, options=options)

@@ -96,10 +96,13 @@ def import_dataset(
     writer = DatasetWriter(out, name=name, version=version, licence=licence, source=source)
     try:
         writer.declare(format=reader.name)
-        if plugin := FORMATS.plugin_of(reader.name):
+        plugin = FORMATS.plugin_of(reader.name)
+        if plugin:
             writer.declare_plugins([plugin])
         with logging_import(given.get(OPTION, "")) as log:
-            returned = list_returned(reader.read, reader.read(src, writer, settings), str)
+            returned = reader.read(src, writer, settings)
+            if plugin:
+                returned = list_returned(reader.read, returned, str)
             notes = [*found, *returned, *log.notes()]
         if columns := log.fields()[0].get("group"):
             writer.declare(unit="/".join(columns))
@@ -159,8 +162,13 @@ _SHOWN = 3
 
 
 def _about_counts(manifest: DatasetManifest) -> Iterator[str]:
-    """A note for each paper whose tasks have other numbers of items, such as 24 of 6,500."""
+    """A note for each paper whose tasks have other numbers of items, such as 24 of 6,500.
+
+    Only of what a mapping gives: OBI-Bench's readers name the numbers that they draw.
+    """
     different: dict[str, list[Text]] = {}
+    if "mapping" not in manifest.made:
+        return
     for name, number in manifest.tasks.items():
         kind = task(name) if has_task(name) else None
         if kind and kind.from_paper and kind.count_kind != "images" and number != kind.count:
