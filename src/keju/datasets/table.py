@@ -1,12 +1,13 @@
 """Items as parquet tables without loss: one file, or the numbered parts of a folder.
 
 Every function takes the path of the file or of the folder (``items/part-*``), and reads the same
-rows from both. All tables are read and written by pyarrow, a batch of rows at a time.
+rows from both. pyarrow reads all tables and writes all but those of a single batch.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
 import os
 import sys
@@ -22,7 +23,7 @@ import polars as pl
 from msgspec.structs import force_setattr
 
 from keju.errors import DataError
-from keju.files import replace_file
+from keju.files import replace_file, write_atomic
 from keju.items import ImageRef, Item, Provenance
 from keju.local_paths import check_local
 
@@ -334,6 +335,19 @@ def _row(item: Item) -> dict[str, object]:
 
 def _entries(mapping: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"key": key, "value": value} for key, value in mapping.items()]
+
+
+def write_frame(path: Path, frame: pl.DataFrame, rows: int | None = None) -> None:
+    """Write a table of one batch, atomically, in groups of at most `rows` rows.
+
+    polars writes it, because the bytes of releases must not change.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd", statistics=False, row_group_size=rows)
+    write_atomic(path, buffer.getvalue())
 
 
 class TableWriter:

@@ -31,7 +31,14 @@ from keju.datasets.manifest import (
     ItemsDigest,
     altered,
 )
-from keju.datasets.table import BATCH_ROWS, TableWriter, as_stored, part_name, stored_frame
+from keju.datasets.table import (
+    BATCH_ROWS,
+    TableWriter,
+    as_stored,
+    part_name,
+    stored_frame,
+    write_frame,
+)
 from keju.definitions import UnitCounter, Units
 from keju.errors import DataError, UsageError
 from keju.files import locked_file, replace_file, sha256_bytes, write_json
@@ -330,9 +337,14 @@ class ItemWriter:
         """
         if self._closed:
             return
-        self._flush()
-        if self._file:
-            self._end_file()
+        if self._of_part or self._file:
+            self._flush()
+            if self._file:
+                self._end_file()
+        else:
+            path = self._folder / ITEMS
+            write_frame(path, stored_frame(path, self._waiting), self._rows)
+            self._waiting = []
         if self._of_part:
             (self._folder / ITEMS).unlink(missing_ok=True)
         else:
