@@ -31,7 +31,7 @@ def test_readers_take_or_refuse_every_mutated_source(start: int) -> None:
 
 
 def test_every_format_is_mutated_and_every_kind_of_file_has_mutations() -> None:
-    assert set(sources()) >= set(FORMATS)
+    assert set(sources()) >= set(FORMATS) - {"drafted"}  # as mcs-bench, whose mapping is drafted
     assert {form.name for form in FORMS.values()} <= set(sources())
     assert all(STRUCTURED.values())
     names = [name for kind in (*STRUCTURED.values(), NAMES, RAW) for name in kind]

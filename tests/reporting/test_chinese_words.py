@@ -11,6 +11,7 @@ import pytest
 
 from keju.building.review_form import read_review_form
 from keju.reporting.terms import TERMS
+from keju.scoring.metric import keju_metrics
 from keju.text import in_script
 from keju.texts import translator
 from keju.words import Words
@@ -227,6 +228,7 @@ def test_every_term_is_used_in_the_report_in_the_word_of_the_glossary():
     chinese = Words("zh")
     tables = map(sentences_of, (*FOLDERS, "keju metrics"))
     sentences = [text for table in tables for text in table.values() if len(text) > 12]
+    sentences += [metric.rule_zh for metric in keju_metrics()]
     for term in TERMS.values():
         assert any(chinese(term.name) in text for text in sentences), term
 

@@ -71,13 +71,13 @@ def test_files_without_questions_are_named(read) -> None:
 
 
 def test_one_field_may_name_several_images(read) -> None:
+    with pytest.raises(DataError, match=r"missing: p\.jpg; q\.jpg"):
+        read({"data.json": [RECORD | {"Image": "p.jpg; q.jpg"}]})
     items, _ = read({"data.json": [RECORD | {"Image": "p.jpg", "image_2": "q.jpg"},
                                    RECORD | {"ID": "b", "Image": ["q.jpg", "p.jpg"]}]})  # fmt: skip
     one, two = ([ref.sha256 for ref in item.images] for item in items)
     assert len(one) == 2
     assert one == two[::-1]
-    with pytest.raises(DataError, match=r"missing: p\.jpg; q\.jpg"):
-        read({"data.json": [RECORD | {"Image": "p.jpg; q.jpg"}]})
 
 
 def test_further_accepted_answers_are_kept(read) -> None:
