@@ -14,7 +14,8 @@ from keju.datasets.readers import Imported, import_dataset
 from keju.datasets.store import Dataset, read_items, write_items
 from keju.datasets.validate import validate
 from keju.errors import DataError
-from keju.items import Item
+from keju.items import Item, Line
+from tests.support.needing import needs
 
 ABOUT = {"name": "n", "version": "2", "licence": "CC0", "source": "s"}
 PAGE = Item(id="p", benchmark="MCS-Bench", task="T1", answer="天")
@@ -66,13 +67,24 @@ def test_a_folder_without_items_is_named(tmp_path: Path) -> None:
         read(tmp_path / "x")
 
 
-def test_a_column_without_a_type_is_refused_with_a_hint(make: Callable[..., Dataset]) -> None:
-    """pandas gives columns without values no type."""
-    dataset = make(PAGE)
-    table = pl.read_parquet(dataset.items_path)
-    table.with_columns(lines=pl.lit([], pl.List(pl.Null))).write_parquet(dataset.items_path)
-    with pytest.raises(DataError, match=r"column 'lines' must be List.*types of the original"):
-        read_items(dataset.items_path)
+@needs("pandas", "make install-semantic")
+def test_a_table_that_pandas_wrote_is_the_same_dataset(make: Callable[..., Dataset]) -> None:
+    """pandas gives columns without values no type, and stores the index of filtered rows."""
+    import pandas as pd
+
+    line = Line(id="l1", text="天", polygon=((0, 0), (5, 0), (5, 5)))
+    dataset = make(
+        PAGE, replace(PAGE, id="q", lines=(line,), fields={"a": "b"}), replace(PAGE, id="r")
+    )
+    there = read_items(dataset.items_path)
+    frame = pd.read_parquet(dataset.items_path)
+    frame.to_parquet(dataset.items_path)
+    assert str(pl.read_parquet_schema(dataset.items_path)["lines"]).count("Null")
+    assert read_items(dataset.items_path) == there
+    assert read(dataset.path).manifest.hash == dataset.manifest.hash
+    frame.set_index(pd.Index([4, 9, 2])).to_parquet(dataset.items_path)
+    assert "__index_level_0__" in pl.read_parquet_schema(dataset.items_path)
+    assert read_items(dataset.items_path) == there
 
 
 def test_a_column_of_another_type_is_still_refused(make: Callable[..., Dataset]) -> None:

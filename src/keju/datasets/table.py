@@ -476,7 +476,7 @@ def iter_frames(
 
     for part in table_files(path):
         file = open_file(part, memory_map=False)
-        found = _check_columns(part, file)
+        found = _check_columns(part)
         present = [name for name in columns or found if name in found]
         with reporting_damage(part):
             # Group by group: batches of the whole file would keep what was read of it in memory.
@@ -484,6 +484,7 @@ def iter_frames(
                 for batch in file.iter_batches(rows, [group], columns=present, use_threads=False):
                     batch.validate(full=True)  # polars crashes on text that is not UTF-8.
                     frame = pl.DataFrame(pa.Table.from_batches([batch]))
+                    frame = frame.cast({name: SCHEMA[name] for name in present})
                     yield _with_absent(frame, columns) if columns else frame
 
 
@@ -533,14 +534,35 @@ def reporting_damage(path: Path | str) -> Iterator[None]:
         ) from None
 
 
-def _check_columns(path: Path, file: ParquetFile) -> list[str]:
-    """The columns of a file, all of them with the types of `SCHEMA`.
+_PANDAS_INDEX = "__index_level_0__"
+
+
+def _fits(kind: object, wanted: object) -> bool:
+    """Whether a type of a column is the expected one, except for parts without any value."""
+    if kind in (wanted, pl.Null):
+        return True
+    if isinstance(kind, pl.List) and isinstance(wanted, pl.List):
+        return _fits(kind.inner, wanted.inner)
+    if isinstance(kind, pl.Struct) and isinstance(wanted, pl.Struct):
+        pairs = list(zip(kind.fields, wanted.fields, strict=False))
+        return len(kind.fields) == len(wanted.fields) and all(
+            one.name == other.name and _fits(one.dtype, other.dtype) for one, other in pairs
+        )
+    return False
+
+
+def _check_columns(path: Path) -> list[str]:
+    """The columns of a file, all of them with the types of `SCHEMA`, or as pandas writes them.
+
+    pandas gives a column, or a part of one, without values no type, and stores the index of rows
+    that it has filtered.
 
     Raises:
         DataError: it is not a table of items.
     """
     with reporting_damage(path):
-        found = pl.DataFrame(file.schema_arrow.empty_table()).schema
+        found = pl.read_parquet_schema(path)
+    found.pop(_PANDAS_INDEX, None)
     if not set(found) >= _NEEDED or not set(found) <= set(SCHEMA):
         raise DataError(
             "not a table of items: expected the columns {}; found {}",
@@ -549,7 +571,7 @@ def _check_columns(path: Path, file: ParquetFile) -> list[str]:
             file=path,
         )
     for name, kind in found.items():
-        if kind != SCHEMA[name]:
+        if not _fits(kind, SCHEMA[name]):
             raise DataError(
                 "column {!r} must be {}, but is {}",
                 name,

@@ -164,7 +164,7 @@ _SHOWN = 3
 def _about_counts(manifest: DatasetManifest) -> Iterator[str]:
     """A note for each paper whose tasks have other numbers of items, such as 24 of 6,500.
 
-    Only of what a mapping gives: OBI-Bench's readers name the numbers that they draw.
+    Only of what a mapping gives: readers that draw name the numbers that they draw.
     """
     different: dict[str, list[Text]] = {}
     if "mapping" not in manifest.made:
