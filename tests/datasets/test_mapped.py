@@ -502,3 +502,18 @@ def test_the_mapping_is_stored_in_the_dataset(tmp_path, quiz):
     file = put(tmp_path / "mapping.toml", QUIZ)
     import_dataset("mapped", quiz, tmp_path / "out", **ABOUT, options={"map": str(file)})
     assert Dataset.open(tmp_path / "out").manifest.made["mapping"] == QUIZ
+
+
+def test_items_without_images_share_no_transcription(tmp_path) -> None:
+    rows = [("id", "task", "question", "answer"), (1, "T1", "讀出。", "天地玄黃")]
+    table(tmp_path / "src/q.csv", *rows, (2, "T6", "何書？", "千字文"))
+    file = put(tmp_path / "m.toml", """
+shared_transcriptions = true
+tables = [{ path = "q.csv" }]
+fields = { id = "id", task = "task", question = "question", answer = "answer" }
+""")  # fmt: skip
+    import_dataset(
+        "mapped", tmp_path / "src", tmp_path / "out", **ABOUT, options={"map": str(file)}
+    )
+    items = Dataset.open(tmp_path / "out").items()
+    assert [item.transcription for item in items] == ["天地玄黃", None]

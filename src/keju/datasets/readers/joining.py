@@ -106,7 +106,7 @@ def transcriptions_of(every: Iterable[Made]) -> Transcriptions:
     """
     texts: dict[str, Transcriptions] = {"transcription": {}, "punctuated": {}, "": {}}
     for item, *_others in every:
-        if item.transcription:
+        if item.transcription and item.images:  # Without images nothing says that pages are one.
             form = query_of(item).form
             of_form = texts[form if form in texts else ""]
             of_form.setdefault(tuple(ref.sha256 for ref in item.images), item.transcription)
