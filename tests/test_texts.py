@@ -237,7 +237,7 @@ def test_a_catalogue_is_compiled_and_its_fields_are_those_of_the_code(file: Path
             wrong.append(english)
         if each.id and re.search("[a-z]{3} [a-z]{3}", chinese):
             assert re.search("[\u4e00-\u9fff]", chinese), chinese
-    assert len(catalogue) > 5
+    assert len(catalogue) > (5 if file.stem == "ancientdoc" else 20)
     assert wrong == []
 
 

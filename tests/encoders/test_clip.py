@@ -74,14 +74,14 @@ def test_the_middle_is_seen_whatever_the_shape(folder):
 
 
 def test_colours_are_scaled_as_the_folder_says(folder, tmp_path):
-    told = tmp_path / "told"
-    told.mkdir()
+    rescaled = tmp_path / "rescaled"
+    rescaled.mkdir()
     for file in folder.iterdir():
-        (told / file.name).write_bytes(file.read_bytes())
+        (rescaled / file.name).write_bytes(file.read_bytes())
     scaling = {"image_mean": [0.1, 0.2, 0.3], "image_std": [0.5, 0.5, 0.5], "size": 3}
-    (told / "preprocessor_config.json").write_text(json.dumps(scaling))
+    (rescaled / "preprocessor_config.json").write_text(json.dumps(scaling))
     (plain,) = PictureEncoder(folder).vectors([noise(3)])
-    (scaled,) = PictureEncoder(told).vectors([noise(3)])
+    (scaled,) = PictureEncoder(rescaled).vectors([noise(3)])
     assert np.abs(plain - scaled).max() > 1e-3
 
 

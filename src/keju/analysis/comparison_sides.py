@@ -184,7 +184,7 @@ def _scores(
 def _by_part(
     pair: tuple[ScoreSource, ScoreSource],
     models: tuple[str, str],
-    kept: list[dict[PromptVariant, SideScores]],
+    sides: list[dict[PromptVariant, SideScores]],
     part: int,
 ) -> list[dict[PromptVariant, SideScores]]:
     """The scores of each side, which are those of one of the two values of the part.
@@ -192,19 +192,19 @@ def _by_part(
     Raises:
         UsageError: the part does not have two values.
     """
-    found = list(dict.fromkeys(variant[part] for side in kept for variant in side))
-    if len(found) != 2:
+    values = list(dict.fromkeys(variant[part] for side in sides for variant in side))
+    if len(values) != 2:
         raise UsageError(
             "{}: --by {} compares two, but {} has {}. Name two by giving --{} twice",
             pair[0].path,
             PARTS[part],
             models[0],
-            listed(found),
+            listed(values),
             PARTS[part],
         )
     return [
         {variant: scores for variant, scores in side.items() if variant[part] == value}
-        for side, value in zip(kept, found, strict=True)
+        for side, value in zip(sides, values, strict=True)
     ]
 
 

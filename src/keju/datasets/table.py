@@ -561,16 +561,16 @@ def _check_columns(path: Path) -> list[str]:
         DataError: it is not a table of items.
     """
     with reporting_damage(path):
-        found = pl.read_parquet_schema(path)
-    found.pop(_PANDAS_INDEX, None)
-    if not set(found) >= _NEEDED or not set(found) <= set(SCHEMA):
+        schema = pl.read_parquet_schema(path)
+    schema.pop(_PANDAS_INDEX, None)
+    if not set(schema) >= _NEEDED or not set(schema) <= set(SCHEMA):
         raise DataError(
             "not a table of items: expected the columns {}; found {}",
             _names(SCHEMA),
-            _names(found),
+            _names(schema),
             file=path,
         )
-    for name, kind in found.items():
+    for name, kind in schema.items():
         if not _fits(kind, SCHEMA[name]):
             raise DataError(
                 "column {!r} must be {}, but is {}",
@@ -580,7 +580,7 @@ def _check_columns(path: Path) -> list[str]:
                 file=path,
                 hint="Write the table with the types of the original, for example with polars",
             )
-    return list(found)
+    return list(schema)
 
 
 def _with_absent(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:

@@ -147,7 +147,7 @@ def reader_of(preset: Preset) -> Reader[PresetSettings]:
         drafted = draft(listing.src, preset)
         if not drafted.fit:
             return None
-        left = drafted.todos
+        todos = drafted.todos
         what = _(
             "{}: {} in {}, {}",
             preset.benchmark or preset.name,
@@ -155,7 +155,7 @@ def reader_of(preset: Preset) -> Reader[PresetSettings]:
             n_("{n:,} file", "{n:,} files", len(files)),
             _count_images(listing),
         )
-        missing = _("{} = TODO: {}", *left[0]) if left else ""
+        missing = _("{} = TODO: {}", *todos[0]) if todos else ""
         return Detection(drafted.fit, what, missing=missing)
 
     _PRESETS[preset.name] = preset
