@@ -18,7 +18,7 @@ from tests.support.bundled import QUERIES, TASKS
 COMMANDS = [
     [], ["demo"], ["tasks"], ["metrics"], ["models"],
     ["run"], ["score"], ["protocols"], ["report"],
-    ["ocr-report"], ["upload"], ["download"], ["bundle"], ["verify"], ["site"],
+    ["ocr-report"], ["bundle"], ["verify"], ["site"],
     ["audit"], ["judge"], ["judge", "grade"], ["judge", "probe"], ["judge", "align"],
     ["judge", "sample"],
     ["data"], ["data", "import"], ["data", "export"], ["data", "formats"], ["data", "validate"],

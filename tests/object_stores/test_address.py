@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -61,14 +60,14 @@ def test_without_the_extra_the_error_names_its_installation(monkeypatch: pytest.
 @pytest.mark.parametrize("scheme", STORES)
 def test_without_credentials_no_request_is_sent(scheme: str, monkeypatch: pytest.MonkeyPatch):
     store = STORES[scheme]
-    for name in filter(store.credentials.fullmatch, list(os.environ)):
+    for name, _ in store.settings():
         monkeypatch.delenv(name)
+    monkeypatch.setenv(f"{store.prefix}REGION", "anywhere")
     with pytest.raises(UsageError) as caught:
         Dataset.open(Path(f"{scheme}://bucket/set"))
     assert caught.value.template.startswith("{}:// addresses need")
     assert store.usual in str(caught.value)
     for setting in (f"{store.prefix}SKIP_SIGNATURE=true", store.role):
-        assert store.credentials.fullmatch(setting.partition("=")[0])
         assert setting in str(caught.value)
 
 

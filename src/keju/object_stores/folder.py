@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,12 +20,17 @@ MAX_RETRIES = 5
 
 _CHUNK = 4 << 20
 _READ = 1 << 16
-_STATUS = re.compile(r"status(?: code)?:? ([1-5][0-9]{2})")
-# Words of obstore's errors that never contain a value.
-_WORDS = re.compile(
-    "(?<=HTTP error: )[a-z ]+|Account must be specified|Invalid Access Key"
-    "|Unable to (?:open|decode) service account file|Azure Cli not installed"
+_CREDENTIALS = re.compile("KEY|TOKEN|CREDENTIAL|SERVICE_ACCOUNT|SIGNATURE|METADATA|EMULATOR|CLI")
+_NO_BUCKET = re.compile("NoSuchBucket|ContainerNotFound")
+_SAFE_WORDS = (
+    _NO_BUCKET,
+    re.compile(r"status(?: code)?:? [1-5][0-9]{2}"),
+    re.compile(
+        "(?<=HTTP error: )[a-z ]+|Account must be specified|Invalid Access Key"
+        "|Unable to (?:open|decode) service account file|Azure Cli not installed"
+    ),
 )
+"""Words of obstore's errors that never contain a value."""
 
 
 class MissingObjectError(DataError):
@@ -34,11 +38,10 @@ class MissingObjectError(DataError):
 
 
 class StoredObject(NamedTuple):
-    """An object of a folder: its name below the folder, its size in bytes, and its ETag."""
+    """An object of a folder: its name below the folder, and its size in bytes."""
 
     name: str
     size: int
-    etag: str
 
 
 class ObjectFolder:
@@ -62,15 +65,27 @@ class ObjectFolder:
                 '"keju[object-stores]"'
             ) from None
         self._obstore: Any = obstore
-        _check_environment(address)
         settings = address.store.settings()
+        if not any(_CREDENTIALS.search(name) for name, _value in settings):
+            # obstore would wait for the metadata server of a cloud.
+            raise UsageError(
+                "{}:// addresses need credentials in the environment. Set {}. For a public bucket, "
+                "set {} instead; on a cloud machine with a role, {}",
+                address.scheme,
+                address.store.usual,
+                f"{address.store.prefix}SKIP_SIGNATURE=true",
+                address.store.role,
+            )
+        # obstore panics at a line break; a key file as JSON has some.
+        broken = [name for name, value in settings
+                  if not value.isprintable() and not value.startswith("{")]  # fmt: skip
+        if broken:
+            raise _not_configured(address, broken[0])
+        allow_http = any(value.startswith("http://") for _name, value in settings)
         try:
             self._store = getattr(obstore.store, address.store.name)(
                 address.bucket,
-                client_options={
-                    "allow_http": any(value.startswith("http://") for name, value in settings),
-                    "timeout": "120s",
-                },
+                client_options={"allow_http": allow_http, "timeout": "120s"},
                 retry_config={
                     "max_retries": MAX_RETRIES,
                     "retry_timeout": timedelta(seconds=60),
@@ -88,7 +103,7 @@ class ObjectFolder:
             return bytes(self._obstore.get(self._store, self.address.key(name)).bytes())
 
     def find(self, name: str) -> StoredObject | None:
-        """An object's size and ETag; None if it does not exist."""
+        """An object and its size; None if it does not exist."""
         with suppress(MissingObjectError), self._reporting(name):
             return self._stored(self._obstore.head(self._store, self.address.key(name)))
         return None
@@ -102,7 +117,7 @@ class ObjectFolder:
 
     def _stored(self, about: dict[str, Any]) -> StoredObject:
         name = str(about["path"]).removeprefix(f"{self.address.prefix}/")
-        return StoredObject(name, int(about["size"]), str(about["e_tag"] or ""))
+        return StoredObject(name, int(about["size"]))
 
     def download(self, name: str, target: Path) -> None:
         """Copy an object into a file; the file does not exist until it is complete.
@@ -157,38 +172,20 @@ class ObjectFolder:
     @contextmanager
     def _reporting(self, name: str) -> Iterator[None]:
         """Report an error of the store without its text, which may repeat keys and signatures."""
-        errors, store, place = self._obstore.exceptions, self.address.store, f"{self}/{name}"
-        place = place.rstrip("/")
+        errors, place = self._obstore.exceptions, f"{self}/{name}".rstrip("/")
         try:
             yield
         except (errors.BaseError, OSError) as error:
-            text = str(error)
-            if "NoSuchBucket" in text or "ContainerNotFound" in text:
-                raise DataError(
-                    "the bucket or container {} does not exist",
-                    self.address.bucket,
-                    file=place,
-                    hint="Check the address, or create the bucket first",
-                ) from None
-            if isinstance(error, errors.NotFoundError | FileNotFoundError):
+            missing = isinstance(error, errors.NotFoundError | FileNotFoundError)
+            if missing and not _NO_BUCKET.search(str(error)):
                 raise MissingObjectError("the object does not exist", file=place) from None
-            if _STATUS.search(text):
-                raise DataError(
-                    "the object store refused the request ({})",
-                    _reason(error),
-                    file=place,
-                    hint=_("Check the bucket, and {} in the environment", store.usual),
-                ) from None
             raise DataError(
-                "the object store did not answer ({})",
+                "the request to the object store failed ({})",
                 _reason(error),
                 file=place,
-                hint=_(
-                    "Check the network. If the store has an address of its own, check {} in the "
-                    "environment",
-                    store.endpoint,
-                ),
-            ) from None
+                hint=_("Check the address, the network, and {} in the environment",
+                       self.address.store.usual),
+            ) from None  # fmt: skip
 
 
 class _ObjectFile(io.RawIOBase):
@@ -222,27 +219,6 @@ class _ObjectFile(io.RawIOBase):
         return length
 
 
-def _check_environment(address: Address) -> None:
-    """Refuse an environment without credentials, and settings with line breaks.
-
-    Without credentials, obstore would wait for the metadata server of a cloud.
-    """
-    store = address.store
-    if not any(os.environ[name] for name in os.environ if store.credentials.fullmatch(name)):
-        raise UsageError(
-            "{}:// addresses need credentials in the environment. Set {}. For a public bucket, "
-            "set {} instead; on a cloud machine with a role, {}",
-            address.scheme,
-            store.usual,
-            f"{store.prefix}SKIP_SIGNATURE=true",
-            store.role,
-        )
-    for name, value in store.settings():
-        # A key file as JSON has line breaks.
-        if not value.isprintable() and not value.startswith("{"):
-            raise _not_configured(address, name)
-
-
 def _not_configured(address: Address, reason: str) -> UsageError:
     return UsageError(
         "the settings of the object store in the environment are not valid ({}). Check {}",
@@ -253,7 +229,6 @@ def _not_configured(address: Address, reason: str) -> UsageError:
 
 def _reason(error: Exception) -> str:
     """Why a request failed, without the error's text, which may contain keys and signatures."""
-    if status := _STATUS.search(str(error)):
-        return f"HTTP {status[1]}"
-    words = _WORDS.search(str(error))
+    found = (words.search(str(error)) for words in _SAFE_WORDS)
+    words = next(filter(None, found), None)
     return words[0].strip() if words else type(error).__name__.removesuffix("Error")

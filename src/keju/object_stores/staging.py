@@ -59,26 +59,24 @@ def upload_folder(local: Path, folder: ObjectFolder, last: str) -> None:
     """
     _check_empty(folder)
     if not folder.create(UNFINISHED, b""):
-        raise _occupied(folder, UNFINISHED)
+        raise _occupied(folder)
     paths = [path for path in sorted(local.rglob("*")) if path.is_file() and path != local / last]
     with ThreadPoolExecutor(_THREADS) as pool:
         names = (path.relative_to(local).as_posix() for path in paths)
         list(pool.map(folder.write, names, paths))  # An error of an upload is raised here.
     if not folder.create(last, (local / last).read_bytes()):
-        raise _occupied(folder, last)
+        raise _occupied(folder)
     folder.delete(UNFINISHED)
 
 
 def _check_empty(folder: ObjectFolder) -> None:
-    if stored := next(folder.list(), None):
-        raise _occupied(folder, stored.name)
+    if next(folder.list(), None):
+        raise _occupied(folder)
 
 
-def _occupied(folder: ObjectFolder, name: str) -> UsageError:
-    if name == UNFINISHED:
-        return UsageError(
-            "{}: another process is writing there, or a process was interrupted. Use another "
-            "address, or delete the objects there if no process is writing",
-            folder,
-        )
-    return UsageError("{}: objects already exist there. Use another address", folder)
+def _occupied(folder: ObjectFolder) -> UsageError:
+    return UsageError(
+        "{}: objects already exist there, or another process is writing there. Use another "
+        "address; after an interrupted upload, delete its objects",
+        folder,
+    )

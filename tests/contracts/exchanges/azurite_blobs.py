@@ -13,8 +13,6 @@ from tests.support.contracting import Contract, Exchanged, compared
 
 TESTS = {
     "datasets written, read and released; conditional puts": "object_stores/test_datasets.py",
-    "runs uploaded and downloaded": "object_stores/test_runs.py",
-    "`keju upload` and `keju download`": "object_stores/test_commands.py",
     "images and results of workers": "building/test_worker_files.py",
 }
 
