@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -21,9 +20,6 @@ __all__ = ["shared"]
 # pytest-xdist tells its workers the width of its own terminal; what keju prints shall not depend
 # on that.
 os.environ.pop("COLUMNS", None)
-# What keju remembers of this user's plug-in files is not changed by tests.
-_CONFIGURATION = tempfile.TemporaryDirectory(prefix="keju-configuration-")
-os.environ["XDG_CONFIG_HOME"] = _CONFIGURATION.name
 # No test fails because the machine was slow for a moment.
 settings.register_profile("keju", deadline=None)
 settings.load_profile("keju")

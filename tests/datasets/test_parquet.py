@@ -19,7 +19,10 @@ from tests.support.needing import needs
 
 ABOUT = {"name": "n", "version": "2", "licence": "CC0", "source": "s"}
 PAGE = Item(id="p", benchmark="MCS-Bench", task="T1", answer="天")
-UNGROUPED = "No group column: images are the units of independence (1)"
+UNGROUPED = (
+    "Not every item has a group: the unit of independence is then its first image, or the item "
+    "itself (1 units in total)"
+)
 
 
 def read(src: Path) -> Imported:

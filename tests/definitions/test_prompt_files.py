@@ -96,7 +96,7 @@ def test_question_forms_are_worded_one_by_one(written):
             ("tasks.recognition", "Did you mean 'Where'?"),
         ),
         ("[tasks.recognition.queries.Where]\nask = 'x'", ("lacks the blank {box_format}",)),
-        ("[benchmarks.AncientDoc.tasks.T7]\nask = 'x'", ("tasks.T7", "of MCS-Bench, not of")),
+        ("[benchmarks.AncientDoc.tasks.T7]\nask = 'x'", ("'benchmarks'",)),
         ("[tasks.T7]\nask = ''", ("tasks.T7", "empty")),
         ("[tasks.T7]\nask = 3", ("Expected `str | null`, got `int`",)),
         ("[tasks.T7]", ("changes nothing", "T7")),

@@ -57,7 +57,8 @@ def test_units_are_described_in_chinese() -> None:
         )
         ungrouped = describe_ungrouped(units_of([item("", PAGE)]), "--option field.group=COLUMN")
         assert in_terminal(ungrouped) == (
-            "没有分组的列：独立单位是图像（1 个）。如果有些图像出自同一部书、同一图版或同一甲骨，"
+            "并非每道题都有分组：没有分组的题以第一张图像或该题本身为独立单位（共 1 个）。"
+            "如果有些图像出自同一部书、同一图版或同一甲骨，"
             "它们并不独立：请用 --option field.group=COLUMN 指明该列"
         )
 

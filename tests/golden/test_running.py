@@ -77,11 +77,11 @@ system = "Be brief."
 [wordings.short.tasks.T1]
 ask = "{prompt}\\n逐列抄錄。"
 
-[wordings.wrapped.benchmarks.OBI-Bench.tasks.recognition.queries.Where]
-ask = "Look closely. {prompt}"
-box_convention = "cxcywh-1000"
 [wordings.wrapped.tasks.T2]
 ask = "请看图。{prompt}"
+[wordings.wrapped.tasks.recognition.queries.Where]
+ask = "Look closely. {prompt}"
+box_convention = "cxcywh-1000"
 """
 
 SERVICE = f"""

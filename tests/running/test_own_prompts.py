@@ -25,7 +25,7 @@ ask = "Which book is it?\\n{options}"
 requirement = "Answer with one letter."
 system = "You know <b>old</b> books."
 
-[wordings.wrapped.benchmarks.MCS-Bench.tasks.T7]
+[wordings.wrapped.tasks.T7]
 ask = "Look closely.\\n{prompt}"
 """
 

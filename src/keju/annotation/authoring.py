@@ -13,7 +13,7 @@ from keju.annotation.fields import parse_boxes
 from keju.annotation.queue import Form, read_lines, read_text
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import prompt_of, tasks
-from keju.definitions.catalogue import box_format
+from keju.definitions.prompts import box_format
 from keju.errors import DataError, UsageError
 from keju.items import AnswerForm, ImageRef, Item, Provenance
 from keju.texts import _

@@ -90,8 +90,7 @@ def load_checked(path: Path) -> Definition:
     definition = load_benchmark(path)
     for source in list_plugin_sources()[len(before) :]:
         loaded = _(
-            "{} names the plug-in {} beside it, which is loaded; later commands load it too, as "
-            "long as it does not change",
+            "{} names the plug-in {} beside it, which is loaded; other commands need --plugin",
             path,
             source.path,
         )

@@ -1,24 +1,11 @@
 """Definitions of benchmarks and their tasks, as data."""
 
-from keju.definitions.catalogue import (
-    OWN_BENCHMARK,
-    OWN_PAGE,
-    benchmark_title,
-    is_task_word,
-    name_in_chinese,
-    official_number,
-    paper_tasks,
-    reading_task,
-    task_row,
-    tasks_named,
-)
 from keju.definitions.forms import (
     QuestionForms,
     question_form,
     question_forms_of,
 )
 from keju.definitions.options import options_in
-from keju.definitions.prompt_files import read_prompts
 from keju.definitions.prompts import choices_of, options_of, prompt_of, query_of
 from keju.definitions.references import (
     NO_REFERENCE,
@@ -32,19 +19,29 @@ from keju.definitions.references import (
     without_official,
 )
 from keju.definitions.registry import (
+    OWN_BENCHMARK,
+    OWN_PAGE,
     benchmark,
+    benchmark_title,
     definition_texts,
     definitions,
     file_of,
     folder_of,
     has_task,
     is_shipped,
+    is_task_word,
     load_benchmark,
+    name_in_chinese,
+    official_number,
     official_source,
+    paper_tasks,
+    reading_task,
     register_all_installed,
     register_definition,
     task,
+    task_row,
     tasks,
+    tasks_named,
 )
 from keju.definitions.schema import Candidates, Definition, Mean, Query, Task, parse_definition
 from keju.definitions.units import (
@@ -54,6 +51,7 @@ from keju.definitions.units import (
     describe_units,
     units_of,
 )
+from keju.definitions.wordings import read_prompts
 
 __all__ = [
     "NO_REFERENCE",

@@ -8,8 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.definitions.prompts import BLANK, fill
-from keju.definitions.schema import Definition, Query, Task, parse_definition
+from keju.definitions.prompts import fill
+from keju.definitions.schema import BLANK, NAME, Definition, Query, Task, parse_definition
 from keju.errors import UsageError
 from keju.files import write_atomic
 from keju.items import Item
@@ -43,7 +43,7 @@ def write_draft(name: str, path: Path, metrics: Mapping[str, Sequence[str]]) -> 
             "{}: the file exists already. Choose another -o FILE, or remove the file", path
         )
     text = files("keju.definitions").joinpath("data", "draft.toml").read_text("utf-8")
-    if not re.fullmatch(r"\w[\w .-]{0,63}", name):
+    if not NAME.fullmatch(name):
         raise UsageError(
             "the name {!r} is not usable. Use letters, digits, spaces, points and hyphens", name
         )

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from string import ascii_uppercase
 
-from keju.definitions.catalogue import box_format
 from keju.definitions.options import MAX_OPTIONS, options_in
 from keju.definitions.registry import task
-from keju.definitions.schema import Query
+from keju.definitions.schema import BLANK, Query
 from keju.definitions.wordings import RELEASED, prompt_in_wording
 from keju.errors import DataError, UsageError, error_text
+from keju.files import shipped_toml
 from keju.items import Item, PromptScript
+from keju.metrics.boxes import box_convention
 from keju.text import in_script
 from keju.texts import _
-
-BLANK = re.compile(r"\{([a-z_]+)\}")
-"""A placeholder of a template."""
 
 
 def query_of(item: Item) -> Query:
@@ -150,6 +149,22 @@ def _value(item: Item, blank: str, convention: str) -> str:
         item=item.id,
         hint=_("Give {}", place),
     )
+
+
+def box_format(convention: str) -> str:
+    """A box convention as text in a prompt, e.g. ``[xmin, ymin, xmax, ymax]``.
+
+    Raises:
+        UsageError: the convention does not exist.
+    """
+    axes, scale = box_convention(convention)
+    words = _box_formats()
+    return words["axes"][axes] + words["scale"][scale]
+
+
+@cache
+def _box_formats() -> dict[str, dict[str, str]]:
+    return shipped_toml("keju.definitions", "data/box_formats.toml", dict[str, dict[str, str]])
 
 
 def _letters(item: Item, options: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""The benchmarks that are registered in this process: bundled, read from files, or installed.
+"""The benchmarks that are registered in this process, and functions to find them and their tasks.
 
 - keju bundles those of the directories in `keju.benchmarks`, and one for users' own pages.
 - `load_benchmark` reads the file that a user names. Datasets and runs contain the definitions of
@@ -14,20 +14,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.definitions.remembered_plugins import load_plugin_of, remember_plugin
 from keju.definitions.schema import Definition, Task, parse_definition
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
 from keju.files import toml_text
 from keju.registry import (
     Installed,
     PluginError,
+    add_plugin_files,
     describe_broken,
     has_plugin,
     list_shipped_folders,
@@ -38,7 +39,12 @@ from keju.texts import _
 FILE = "benchmark.toml"
 """The usual name of a definition file."""
 
-_OWN_PAGES = "pages.toml"
+OWN_PAGE = "page_ocr"
+"""The task of page images that belong to no published benchmark."""
+
+OWN_BENCHMARK = "pages"
+"""The benchmark of that task."""
+
 _NOT_ONE = "not a benchmark definition"
 
 
@@ -59,9 +65,114 @@ _known: dict[str, RegisteredDefinition] = {}
 _tasks: dict[str, Task] = {}
 
 
+def _all() -> dict[str, RegisteredDefinition]:
+    if not _known:
+        own_pages = files("keju.definitions").joinpath("data", "pages.toml")
+        for file in (*(each.joinpath(FILE) for each in list_shipped_folders()), own_pages):
+            text, folder = file.read_text("utf-8"), Path(str(file)).parent
+            read = parse_definition(text, file.name, bundled=True)
+            _add(RegisteredDefinition(read, text, "keju", shipped=True, folder=folder))
+    return _known
+
+
+def _find(name: str) -> RegisteredDefinition | None:
+    if name not in _all():
+        _register_installed(lambda installed: installed.name == name)
+    return _known.get(name)
+
+
 def definitions() -> tuple[Definition, ...]:
     """The registered definitions, bundled ones first."""
-    return tuple(each.definition for each in _all().values())
+    return tuple(known.definition for known in _all().values())
+
+
+def definition(name: str) -> Definition | None:
+    """The definition of that name, registered or installed."""
+    known = _find(name)
+    return known.definition if known else None
+
+
+def benchmark(name: str) -> Definition:
+    """The definition of the benchmark of that name.
+
+    Raises:
+        UsageError: no benchmark has that name.
+    """
+    if (found := definition(name)) is None:
+        names = ", ".join(_all())
+        raise UsageError(
+            "no benchmark {!r}. Benchmarks: {}", name, names, hint=describe_broken() or None
+        )
+    return found
+
+
+def benchmark_title(name: str) -> str:
+    """A benchmark's name in headings, e.g. ``Own pages`` for ``pages``.
+
+    Raises:
+        UsageError: no benchmark has that name.
+    """
+    return benchmark(name).title or name
+
+
+def official_source(name: str) -> str:
+    """The benchmark that provides the `official` metrics of a benchmark: usually itself."""
+    found = definition(name)
+    return (found.official_as or name) if found else name
+
+
+def is_shipped(name: str) -> bool:
+    """Whether the definition of that name is bundled."""
+    return name in _all() and _known[name].shipped
+
+
+def place_of(name: str) -> str:
+    """The location of a registered benchmark's definition: a file, a package, or ``keju``."""
+    return _all()[name].place
+
+
+def folder_of(name: str) -> Path | None:
+    """The directory with a benchmark's definition file, and the files that it provides with it.
+
+    If a dataset or run contains the definition, it is the directory of the installed package with
+    an equal one. None if there is none, or no benchmark of that name is registered or installed.
+    """
+    known = _find(name)
+    if known is None or known.folder:
+        return known and known.folder
+    for installed in _with_file():
+        # A dataset or run must not depend on a package that is broken.
+        with suppress(DataError):
+            if _read_installed(installed).definition == known.definition:
+                return _read_installed(installed).folder
+    return None
+
+
+def file_of(name: str) -> Path | None:
+    """The definition file that the user named for a benchmark, as with ``--benchmark``.
+
+    None if keju ships the definition, a plug-in has it, or a dataset or run contains it.
+    """
+    known = _all().get(name)
+    if known is None or known.shipped or not known.folder:
+        return None
+    file = Path(known.place)
+    return file if file.parent == known.folder and file.is_file() else None
+
+
+def definition_text(name: str) -> str:
+    """The text of the definition of a benchmark, bundled or not; empty if it is not registered."""
+    known = _find(name)
+    return known.text if known else ""
+
+
+def definition_texts(names: Iterable[str]) -> dict[str, str]:
+    """The texts of the definitions of these benchmarks, without bundled ones.
+
+    Datasets and runs store them. A benchmark that is not registered is skipped.
+    """
+    texts = {name: definition_text(name) for name in sorted(set(names))}
+    return {name: text for name, text in texts.items() if text and not is_shipped(name)}
 
 
 def tasks() -> tuple[Task, ...]:
@@ -87,12 +198,11 @@ def task(task_id: str) -> Task:
         ids.setdefault(own.name_en, own.id)
         ids.setdefault(own.name_zh, own.id)
     nearest = dict.fromkeys(ids[name] for name in nearest_names(task_id, ids, most=3, cutoff=0.6))
-    hint = did_you_mean(list(nearest))
     raise UsageError(
         "no task {!r}.{} See all with: keju tasks. A task of your own benchmark needs "
         "--benchmark FILE.toml",
         task_id,
-        hint,
+        did_you_mean(nearest),
         hint=describe_broken() or None,
     )
 
@@ -105,33 +215,81 @@ def has_task(task_id: str) -> bool:
     return task_id in _tasks
 
 
-def definition(name: str) -> Definition | None:
-    """The definition of that name, registered or installed."""
-    if name not in _all():
-        _register_installed(lambda each: each.name == name)
-    registered = _known.get(name)
-    return registered.definition if registered else None
+def paper_tasks() -> tuple[Task, ...]:
+    """The tasks of the bundled benchmarks that papers define, in their order."""
+    return tuple(own for own in tasks() if own.from_paper)
 
 
-def benchmark(name: str) -> Definition:
-    """The definition of the benchmark of that name.
+def tasks_named(name: str, domain: str = "") -> list[Task]:
+    """The tasks with that name, and that domain where one is given, in Chinese or English."""
+    name, domain = name.strip(), domain.strip()
+    return [
+        own
+        for own in tasks()
+        if name in (own.name_zh, own.name_en)
+        and (not domain or domain in (own.domain_zh, own.domain))
+    ]
+
+
+def is_task_word(text: str) -> bool:
+    """Whether a text is the name of a task or of a domain, in Chinese or English."""
+    return text.strip() in _words(len(tasks()))
+
+
+@cache
+def _words(count: int) -> frozenset[str]:
+    """The names of the tasks and domains, cached by their number, since tasks are never removed."""
+    named = ((own.name_zh, own.name_en, own.domain_zh, own.domain) for own in tasks()[:count])
+    return frozenset(chain.from_iterable(named)) - {""}
+
+
+def official_number(task_id: str) -> str:
+    """A task's name in `official` results: its number where the benchmark numbers tasks, or the id.
+
+    See `Definition.number_prefix`.
+    """
+    prefix = benchmark(task(task_id).benchmark).number_prefix if has_task(task_id) else ""
+    number = task_id.removeprefix(prefix)
+    return number if prefix and number.isdecimal() else task_id
+
+
+def task_row(task: Task) -> dict[str, object]:
+    """A task as ``keju tasks --json`` lists it, with the metrics of all its queries."""
+    metrics = {
+        protocol: list(dict.fromkeys(m for query in task.queries for m in getattr(query, protocol)))
+        for protocol in ("official", "strict")
+    }
+    names = ("id", "benchmark", "name_zh", "name_en", "domain", "format")
+    return {
+        **{name: getattr(task, name) for name in names},
+        "metrics": metrics,
+        "count": task.count,
+        "count_kind": task.count_kind,
+    }
+
+
+def reading_task(name: str) -> Task:
+    """The task by whose prompt a model transcribes the images of a benchmark before it answers.
+
+    It is the `reading_task` of the benchmark's definition, else that of the first known definition
+    with one: those that keju ships come first.
 
     Raises:
-        UsageError: no benchmark has that name.
+        UsageError: no definition has one.
     """
-    registered = definition(name)
-    if registered is None:
-        names = ", ".join(about.name for about in definitions())
-        raise UsageError(
-            "no benchmark {!r}. Benchmarks: {}", name, names, hint=describe_broken() or None
-        )
-    return registered
+    known = filter(None, (definition(name), *definitions()))
+    return task(next((each.reading_task for each in known if each.reading_task), ""))
 
 
-def official_source(name: str) -> str:
-    """The benchmark that provides the `official` metrics of a benchmark: usually itself."""
-    found = definition(name)
-    return (found.official_as or name) if found else name
+def name_in_chinese(text: str) -> str:
+    """Chinese name of a title, domain or direction of a benchmark that is not bundled, or ""."""
+    names: dict[str, str] = {}
+    for known in definitions():
+        if not is_shipped(known.name):
+            names |= {own.direction: own.direction_zh for own in known.tasks}
+            names |= {own.domain: own.domain_zh for own in known.tasks}
+            names[known.title or known.name] = known.title_zh
+    return names.get(text, "")
 
 
 def load_benchmark(path: Path) -> Definition:
@@ -158,22 +316,15 @@ def register_definition(text: str, place: str, folder: Path | None = None) -> De
         UsageError: its name or one of its tasks is registered with another content.
         PluginError: a plug-in that it names is missing.
     """
-    for each in _all().values():
-        if each.text == text:
-            return _in_folder(each, folder)
-    found = RegisteredDefinition(parse_definition(text, place), text, place, folder=folder)
-    there = _known.get(found.definition.name)
-    if there:
-        _check_same(there, found)
-        return _in_folder(there, folder)
-    _check_plugins(found)
-    _check_official(found)
-    _add(found)
-    return found.definition
-
-
-def _in_folder(known: RegisteredDefinition, folder: Path | None) -> Definition:
-    """Record the directory of a definition that was registered without one."""
+    known = next((each for each in _all().values() if each.text == text), None)
+    if known is None:
+        read = RegisteredDefinition(parse_definition(text, place), text, place, folder=folder)
+        known = _known.get(read.definition.name)
+        if known is None:
+            _check(read)
+            _add(read)
+            return read.definition
+        _check_same(known, read)
     if folder and not known.folder:
         _known[known.definition.name] = known._replace(folder=folder)
     return known.definition
@@ -188,165 +339,12 @@ def register_all_installed() -> None:
     _register_installed(lambda _: True)
 
 
-def is_shipped(name: str) -> bool:
-    """Whether the definition of that name is bundled."""
-    found = _all().get(name)
-    return found is not None and found.shipped
-
-
-def folder_of(name: str) -> Path | None:
-    """The directory with a benchmark's definition file, and the files that it provides with it.
-
-    If a dataset or run contains the definition, it is the directory of the installed package with
-    an equal one. None if there is none, or no benchmark of that name is registered or installed.
-    """
-    if definition(name) is None:
-        return None
-    known = _known[name]
-    same = (each.folder for each in _loadable() if each.definition == known.definition)
-    return known.folder or next(same, None)
-
-
-def file_of(name: str) -> Path | None:
-    """The definition file that the user named for a benchmark, as with ``--benchmark``.
-
-    None if keju ships the definition, a plug-in has it, or a dataset or run contains it.
-    """
-    known = _all().get(name)
-    if known is None or known.shipped or not known.folder:
-        return None
-    file = Path(known.place)
-    return file if file.parent == known.folder and file.is_file() else None
-
-
-def place_of(name: str) -> str:
-    """The location of a registered benchmark's definition: a file, a package, or ``keju``."""
-    return _all()[name].place
-
-
-def definition_texts(names: Iterable[str]) -> dict[str, str]:
-    """The texts of the definitions of these benchmarks, without bundled ones.
-
-    Datasets and runs store them. A benchmark that is not registered is skipped.
-    """
-    wanted = sorted(set(names))
-    found = {name: _known[name] for name in wanted if definition(name) is not None}
-    return {name: each.text for name, each in found.items() if not each.shipped}
-
-
-def definition_text(name: str) -> str:
-    """The text of the definition of a benchmark, bundled or not; empty if it is not registered."""
-    return _known[name].text if definition(name) is not None else ""
-
-
-def _all() -> dict[str, RegisteredDefinition]:
-    if not _known:
-        own_pages = files("keju.definitions").joinpath("data", _OWN_PAGES)
-        for file in (*(each.joinpath(FILE) for each in list_shipped_folders()), own_pages):
-            text, folder = file.read_text("utf-8"), Path(str(file)).parent
-            read = parse_definition(text, file.name, bundled=True)
-            _add(RegisteredDefinition(read, text, "keju", shipped=True, folder=folder))
-    return _known
-
-
-def _add(found: RegisteredDefinition) -> None:
-    for each in found.definition.tasks:
-        if (other := _tasks.get(each.id)) is not None:
-            raise UsageError(
-                "{0}: the task {1!r} of {2} is also a task of {3} ({4}). Rename it in {2}",
-                found.place,
-                each.id,
-                found.definition.name,
-                other.benchmark,
-                _known[other.benchmark].place,
-            )
-    _known[found.definition.name] = found
-    _tasks.update((each.id, each) for each in found.definition.tasks)
-
-
-def _check_same(there: RegisteredDefinition, found: RegisteredDefinition) -> None:
-    """Check that a definition has the content of the registered one of the same name."""
-    name = found.definition.name
-    same = parse_definition(found.text, found.place, bundled=there.shipped)
-    if there.definition == same:
-        return
-    if there.shipped:
-        raise UsageError(
-            "{}: keju contains a different benchmark with the name {!r}. Give yours another name",
-            found.place,
-            name,
-        )
-    raise UsageError(
-        "{}: this definition of {!r} differs from the one in {}. Use only one of them: import "
-        "the dataset again with the definition that you want, or rename one",
-        found.place,
-        name,
-        there.place,
-    )
-
-
-def _check_plugins(found: RegisteredDefinition) -> None:
-    """Check that the plug-ins of a definition are installed; load files that the user has named."""
-    for name in found.definition.plugins:
-        changed = None
-        if name.endswith(".py"):
-            changed = load_plugin_of(found.text, name, found.folder)
-        if not has_plugin(name):
-            hint = _("Install it from a source that you trust")
-            if name.endswith(".py"):
-                hint = _(
-                    "If you trust it, load it with --plugin {} (in Python: import it); later "
-                    "commands then load it too",
-                    name,
-                )
-            if changed:
-                hint = _(
-                    "It has changed since you named it: name it again with --plugin {}", changed
-                )
-            raise PluginError(
-                "{}: the benchmark {} needs the plug-in {}, which is missing. {}",
-                found.place,
-                found.definition.name,
-                shortened(name),
-                hint,
-            )
-        remember_plugin(found.text, name)
-
-
-def _check_official(found: RegisteredDefinition) -> None:
-    """Check that `official_as` names a benchmark whose official metrics keju computes."""
-    source = found.definition.official_as
-    published = [each.definition.name for each in _known.values() if _has_official(each)]
-    if source and source not in published:
-        raise DataError(
-            "official_as names {!r}, which has no official metrics in keju",
-            source,
-            file=found.place,
-            hint=_("Use one of: {}", ", ".join(published)),
-        )
-
-
-def _has_official(known: RegisteredDefinition) -> bool:
-    return known.shipped and any(each.has_official for each in known.definition.tasks)
-
-
 def _register_installed(wanted: Callable[[Definition], bool]) -> None:
     _all()
-    for each in map(_read_installed, _with_file()):
-        if each.definition.name not in _known and wanted(each.definition):
-            _check_plugins(each)
-            _check_official(each)
-            _add(each)
-
-
-def _loadable() -> Iterator[RegisteredDefinition]:
-    """The installed definitions, without damaged ones.
-
-    A dataset or run with a definition of its own must not depend on a package that is broken.
-    """
-    for each in _with_file():
-        with suppress(DataError):
-            yield _read_installed(each)
+    for read in map(_read_installed, _with_file()):
+        if read.definition.name not in _known and wanted(read.definition):
+            _check(read)
+            _add(read)
 
 
 def _with_file() -> list[Installed]:
@@ -365,3 +363,65 @@ def _file_beside(installed: Installed) -> Path:
     """The path that a definition beside a module has; nowhere for a module without a file."""
     module = sys.modules[installed.module]
     return Path(getattr(module, "__file__", None) or os.devnull).with_name(FILE)
+
+
+def _add(read: RegisteredDefinition) -> None:
+    for own in read.definition.tasks:
+        if (other := _tasks.get(own.id)) is not None:
+            raise UsageError(
+                "{0}: the task {1!r} of {2} is also a task of {3} ({4}). Rename it in {2}",
+                read.place,
+                own.id,
+                read.definition.name,
+                other.benchmark,
+                _known[other.benchmark].place,
+            )
+    _known[read.definition.name] = read
+    _tasks.update((own.id, own) for own in read.definition.tasks)
+
+
+def _check_same(known: RegisteredDefinition, read: RegisteredDefinition) -> None:
+    """Check that a definition has the content of the registered one of the same name."""
+    if known.definition != parse_definition(read.text, read.place, bundled=known.shipped):
+        raise UsageError(
+            "{}: this definition of {!r} differs from the one in {}. Use only one of them: import "
+            "the dataset again with the definition that you want, or rename one",
+            read.place,
+            read.definition.name,
+            known.place,
+        )
+
+
+def _check(read: RegisteredDefinition) -> None:
+    """Check that the plug-ins of a definition are there, and the benchmark of `official_as` too.
+
+    A plug-in file is code: one beside the definition is loaded only if the user named that file.
+    """
+    for name in read.definition.plugins:
+        beside = read.folder / name if read.folder and Path(name).name == name else None
+        if name.endswith(".py") and not has_plugin(name) and beside and beside.is_file():
+            add_plugin_files([beside])
+        if not has_plugin(name):
+            hint = _("Install it from a source that you trust")
+            if name.endswith(".py"):
+                hint = _("If you trust it, load it with --plugin {} (in Python: import it)", name)
+            raise PluginError(
+                "{}: the benchmark {} needs the plug-in {}, which is missing. {}",
+                read.place,
+                read.definition.name,
+                shortened(name),
+                hint,
+            )
+    source = read.definition.official_as
+    published = [
+        known.definition.name
+        for known in _known.values()
+        if known.shipped and any(own.has_official for own in known.definition.tasks)
+    ]
+    if source and source not in published:
+        raise DataError(
+            "official_as names {!r}, which has no official metrics in keju",
+            source,
+            file=read.place,
+            hint=_("Use one of: {}", ", ".join(published)),
+        )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import accumulate
 from typing import Any, Literal, NoReturn, TypeVar, get_args
 
 import msgspec
@@ -36,8 +35,10 @@ NAME = re.compile(r"\w[\w .-]{0,63}")
 """The form of a benchmark's name."""
 
 _ID = re.compile(r"\w[\w.-]{0,63}")
-_BLANK = re.compile(r"\{([A-Za-z_][A-Za-z0-9_ ]*)\}")
-_BIBTEX = re.compile(r"@[A-Za-z]+\{[^\s,{}\"#%'()=~\\]+,")
+BLANK = re.compile(r"\{([a-z_]+)\}")
+"""A placeholder of a template."""
+
+_WRONG_BLANK = re.compile(r"\{(?![a-z_]+\})([A-Za-z_][A-Za-z0-9_ ]*)\}")
 _PAIR_FORMS = ("yes-no", "probability")
 _Table = dict[str, Any]
 _Shape = TypeVar("_Shape")
@@ -233,10 +234,11 @@ class _Parser:
             self._fail(_("the version is empty", hint='Write a version, such as version = "1"'))
         if not tables["tasks"]:
             self._fail(_("no tasks", hint="Declare at least one, as [tasks.NAME]"))
-        self._check_bibtex(file.bibtex)
-        self._check_numbers(file.number_prefix)
         for name, family in file.families.items():
-            self._check_family(f"families.{name}", family)
+            # A family is checked alone too, so that an error does not name one of its tasks.
+            item = f"families.{name}"
+            self._known(item, [family.get("form", "text")], get_args(AnswerForm), "answer form")
+            self._record(item, {"form": "text", "strict": [], **family}, Query)
         has_official = any(family.get("official") for family in file.families.values())
         from_paper = bundled and has_official and file.count_kind != "open"
         tasks = tuple(self._task(id_, row, from_paper) for id_, row in tables["tasks"].items())
@@ -252,26 +254,9 @@ class _Parser:
             drafts={name: self._drafts(name, row) for name, row in tables["drafts"].items()},
         )
 
-    def _check_bibtex(self, text: str) -> None:
-        """Check that a text is one entry, so that it cannot break the file that it is copied to."""
-        entry = text.strip()
-        # The depth of braces is 0 at the end of the entry, and nowhere after its beginning.
-        depths = list(accumulate({"{": 1, "}": -1}.get(char, 0) for char in entry))
-        is_whole = depths[-1:] == [0] and 0 not in depths[entry.find("{") : -1]
-        if text and not (_BIBTEX.match(entry) and is_whole):
-            hint = _("Write one, such as @misc{key, title = {…}}")
-            self._fail(_("bibtex is not one entry"), item="bibtex", hint=hint)
-
-    def _check_numbers(self, prefix: str) -> None:
-        numbered = (name.partition(prefix)[::2] for name in self._tables["tasks"] if prefix)
-        if prefix and not any(not left and right.isdecimal() for left, right in numbered):
-            hint = _("Name the tasks {0}1, {0}2, …, or remove number_prefix", shortened(prefix))
-            problem = _("number_prefix is {!r}, but no task has a number after it", prefix)
-            self._fail(problem, hint=hint)
-
     def _drafts(self, name: str, row: _Table) -> Drafts:
         item = f"drafts.{name}"
-        drafts = self._shaped(item, row, Drafts)
+        drafts = self._record(item, row, Drafts)
         self._known(item, drafts.tasks, self._tables["tasks"], "task")
         if not drafts.tasks:
             hint = _('Name at least one, such as tasks = ["TASK"]')
@@ -280,7 +265,7 @@ class _Parser:
 
     def _mean(self, name: str, row: _Table, tasks: Iterable[Task]) -> Mean:
         item = f"means.{name}"
-        mean = self._shaped(item, row, Mean)
+        mean = self._record(item, row, Mean)
         self._known(item, mean.formats, {task.format for task in tasks}, "format")
         self._known(item, mean.without, {task.id for task in tasks}, "task")
         return mean
@@ -290,11 +275,6 @@ class _Parser:
         if name:
             known = [task.id for task in tasks if task.queries[0].form == "transcription"]
             self._known(item, [name], known, "task of the form transcription")
-
-    def _check_family(self, item: str, family: _Table) -> None:
-        """Check the keys of a family alone, so that an error does not name one of its tasks."""
-        self._known(item, [family.get("form", "text")], get_args(AnswerForm), "answer form")
-        self._shaped(item, {"form": "text", "strict": [], **family}, Query)
 
     def _task(self, task_id: str, table: _Table, from_paper: bool) -> Task:
         item, file = f"tasks.{task_id}", self._file
@@ -341,8 +321,6 @@ class _Parser:
                 ),
             )
             self._fail(problem, item=item)
-        if task.candidates and not task.of_pairs:
-            self._fail(_("the task has candidates, but its format is not pairs"), item=item)
 
     def _query(self, item: str, name: str, table: _Table, task: Task) -> Query:
         if name:
@@ -352,11 +330,10 @@ class _Parser:
             self._known(item, [table["family"]], self._file.families, "family")
             family = self._file.families[table["family"]]
         computed = {"name": name, "answer_language": self._file.answer_language}
-        query = self._shaped(item, family | table, Query, computed)
-        for blank in _BLANK.findall(query.template):
-            if not re.fullmatch("[a-z_]+", blank):
-                hint = _("Write the names of blanks in small letters and _")
-                self._fail(_("the blank {{{}}} would not be filled", blank), item=item, hint=hint)
+        query = self._record(item, family | table, Query, computed)
+        if blank := _WRONG_BLANK.search(query.template):
+            hint = _("Write the names of blanks in small letters and _")
+            self._fail(_("the blank {{{}}} would not be filled", blank[1]), item=item, hint=hint)
         if task.of_pairs and query.form not in _PAIR_FORMS:
             hint = _("Pairs are answered as {}", either(_PAIR_FORMS))
             problem = _("format pairs, but the answer form is {}", query.form)
@@ -379,16 +356,11 @@ class _Parser:
             hint = _("Use letters, digits, _, . and -, at most 64")
             self._fail(_("the name {!r} is not usable", shortened(name)), item=item, hint=hint)
 
-    def _shaped(
+    def _record(
         self, item: str, table: _Table, shape: type[_Shape], computed: _Table | None = None
     ) -> _Shape:
         """A table as a record, with the fields that the file has elsewhere."""
         self._known(item, table, _keys(shape), "key")
-        if table.get("translation") and table.get("form") != "text":
-            hint = _('A translation has form = "text"')
-            self._fail(
-                _("translation, but the answer form is {}", table.get("form")), item=item, hint=hint
-            )
         return self._convert(item, table | (computed or {}), shape)
 
     def _convert(self, item: str, table: Any, shape: type[_Shape]) -> _Shape:  # noqa: ANN401

@@ -108,27 +108,16 @@ def describe_ungrouped(units: Units, option: str = "") -> str | None:
     """
     if units.kind == "group":
         return None
-    note = {
-        "image": _("No group column: images are the units of independence ({:,})", units.groups),
-        "item": _(
-            "No group column and no images: items are the units of independence ({:,})",
-            units.groups,
-        ),
-        "mixed": _(
-            "Some items have no group: the units of independence are groups and, for those "
-            "items, their images ({:,} in total)",
-            units.groups,
-        ),
-    }[units.kind]
+    note = _(
+        "Not every item has a group: the unit of independence is then its first image, or the item "
+        "itself ({:,} units in total)",
+        units.groups,
+    )
     if not option:
         return note
-    return join_sentences(
-        [
-            note,
-            _(
-                "If images come from one book, plate or bone, they are not independent: give its "
-                "column with {}",
-                option,
-            ),
-        ]
+    independent = _(
+        "If images come from one book, plate or bone, they are not independent: give its column "
+        "with {}",
+        option,
     )
+    return join_sentences([note, independent])

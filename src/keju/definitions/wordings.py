@@ -1,22 +1,24 @@
 """Prompt wordings in addition to the published ones: declared by keju, or a user's own.
 
-A user's own wording is named ``NAME@HASH`` after its content, so that no name has two
-texts. Reading a prompt file or a run declares its wordings (`register_wordings`).
+A user's own wordings are in a prompt file (``keju run --prompts FILE``, `read_prompts`). One is
+named ``NAME@HASH`` after its content, so that no name has two texts. Reading a prompt file or a run
+declares its wordings (`register_wordings`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from keju.definitions.forms import question_form
 from keju.definitions.registry import task
-from keju.errors import DataError, UsageError
-from keju.files import sha256_bytes, shipped_toml
+from keju.definitions.schema import BLANK, Query
+from keju.errors import DataError, UsageError, did_you_mean, error_text, nearest_names, unknown_name
+from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.items import AnswerForm, Item
 from keju.metrics.boxes import box_convention
 from keju.registry import list_shipped_folders
@@ -26,8 +28,9 @@ RELEASED = "released"
 """The name of the benchmark's own wording."""
 
 _FILE = "wordings.toml"
-_SHIPPED = "data/wordings.toml"
 _SHOTS = re.compile(r"(.+)\+([1-9][0-9]?)-shot(?:\.([1-9][0-9]{0,8}))?")
+_NAME = re.compile(r"\w[\w.-]{0,39}")
+_HINT = "See docs/prompts.md"
 
 
 class WordedPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,7 +63,7 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def prompt(self, task_id: str, query: str) -> WordedPrompt | None:
         """The prompt of a question form, or None where this wording has none of its own."""
-        found = self.prompts.get(f"{task_id}/{query}" if query else task_id)
+        found = self.prompts.get(_form_name(task_id, query))
         if found or self.system:
             return found or WordedPrompt(ask="", system=self.system)
         for declared in task(task_id).queries if self.forms else ():
@@ -74,17 +77,6 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The hash of the texts that a model is sent, as 8 hexadecimal digits."""
         sent = msgspec.json.encode([self.prompts, self.system], order="sorted")
         return sha256_bytes(sent)[:8]
-
-    def included_in(self, task_id: str, query: str) -> str:
-        """The question form whose prompt includes this one; empty where there is none."""
-        return next(
-            (
-                name
-                for name, prompt in self.prompts.items()
-                if name.partition("/")[0] == task_id and query in prompt.also
-            ),
-            "",
-        )
 
 
 class FewShotWording(NamedTuple):
@@ -106,12 +98,9 @@ class FewShotWording(NamedTuple):
 
 def parse_few_shot(name: str) -> FewShotWording:
     """The wording of a name and its examples."""
-    found = _SHOTS.fullmatch(name)
-    return (
-        FewShotWording(found[1], int(found[2]), int(found[3] or 0))
-        if found
-        else FewShotWording(name)
-    )
+    if found := _SHOTS.fullmatch(name):
+        return FewShotWording(found[1], int(found[2]), int(found[3] or 0))
+    return FewShotWording(name)
 
 
 _OWN: dict[str, Wording] = {}
@@ -129,10 +118,10 @@ def register_wordings(found: Mapping[str, Wording]) -> None:
     Raises:
         DataError: a name does not end in the hash of the content.
     """
-    for name, each in found.items():
-        if name.rpartition("@")[2] != each.content_hash:
+    for name, own in found.items():
+        if name.rpartition("@")[2] != own.content_hash:
             raise DataError("the wording's text does not match the hash in its name", item=name)
-        _OWN[name] = each
+        _OWN[name] = own
 
 
 def own_wordings(names: Iterable[str]) -> dict[str, Wording]:
@@ -148,7 +137,7 @@ def wording(name: str) -> Wording:
     """
     name = parse_few_shot(name).base
     if name == RELEASED:
-        return Wording(what="as the benchmark released its prompts", source="", prompts={})
+        return Wording(what="as the benchmark released its prompts", source="")
     found = _OWN.get(name) or wordings().get(name)
     if found is None:
         known = "; ".join(f"{each} ({about.what})" for each, about in wordings().items())
@@ -171,10 +160,13 @@ def wording_skip_reason(item: Item, name: str) -> str:
     if parse_few_shot(name).base == RELEASED:
         return ""
     chosen = wording(name)
-    if within := chosen.included_in(item.task, item.query):
-        return _(
-            "the wording {} asks it in the prompt of {}; the response counts for both", name, within
-        )
+    for form, joint in chosen.prompts.items():
+        if form.partition("/")[0] == item.task and item.query in joint.also:
+            return _(
+                "the wording {} asks it in the prompt of {}; the response counts for both",
+                name,
+                form,
+            )
     prompt = chosen.prompt(item.task, item.query)
     if prompt is None:
         return _("the wording {} has no prompt for it", name)
@@ -185,31 +177,163 @@ def wording_skip_reason(item: Item, name: str) -> str:
 
 @cache
 def wordings() -> Mapping[str, Wording]:
-    """Every wording that keju or a benchmark's folder declares, by name.
-
-    Raises:
-        DataError: a file is not valid.
-    """
+    """Every wording that keju or a benchmark's folder declares, by name."""
     files = (folder.joinpath(_FILE) for folder in list_shipped_folders())
     texts = (file.read_bytes() for file in files if file.is_file())
-    declared = [
-        *(msgspec.toml.decode(text, type=dict[str, Wording]) for text in texts),
-        shipped_toml("keju.definitions", _SHIPPED, dict[str, Wording]),
-    ]
-    found = {name: each for names in declared for name, each in names.items()}
+    declared: dict[str, Wording] = {}
+    for text in texts:
+        declared |= msgspec.toml.decode(text, type=dict[str, Wording])
+    return declared | shipped_toml("keju.definitions", f"data/{_FILE}", dict[str, Wording])
+
+
+class _Prompt(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    ask: str | None = None
+    requirement: str | None = None
+    system: str = ""
+    box_convention: str = ""
+
+
+class _Task(_Prompt, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    queries: dict[str, _Prompt] = {}
+
+
+class _Wording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    what: str = ""
+    system: str = ""
+    tasks: dict[str, _Task] = {}
+
+
+class _File(_Wording, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: str = ""
+    wordings: dict[str, _Wording] = {}
+
+
+def read_prompts(path: Path) -> dict[str, Wording]:
+    """The wordings of a prompt file by name, such as ``terse@1f0c77ab``; they are declared.
+
+    Raises:
+        DataError: the file cannot be read, has a field, task, question form or placeholder that
+            does not exist, lacks a placeholder of the published prompt, or changes nothing.
+        UsageError: the path is an address.
+    """
+    table = read_toml(path, dict[str, object], what="a prompt file", hint=_HINT)
     try:
-        for each in found.values():
-            for name, prompt in each.prompts.items():
-                _check(name, prompt)
-    except UsageError as error:
-        raise DataError("not a file of wordings: {}", error, file=_FILE) from None
-    return found
+        file = msgspec.convert(table, _File)
+    except msgspec.ValidationError as error:
+        problem: str = _("not a prompt file: {}", str(error))
+        if unknown := re.search("unknown field `(.+?)`", str(error)):
+            fields = (_Task if "tasks[" in str(error) else _File).__struct_fields__
+            problem = unknown_name(unknown[1], fields, "field")
+        raise DataError(problem, file=path, hint=_HINT) from None
+    if file.wordings and (file.tasks or file.system or file.name):
+        raise DataError(
+            "the file has [wordings.NAME], so tasks, system prompt and names belong into these "
+            "tables: [wordings.NAME.tasks.TASK]",
+            file=path,
+        )
+    by_name: dict[str, Wording] = {}
+    for name, own in (file.wordings or {file.name or path.stem: file}).items():
+        if not _NAME.fullmatch(name):
+            raise DataError(
+                "{!r} cannot be the name of a wording. Use letters, digits, dots, underscores and "
+                'hyphens: name = "short"',
+                name,
+                file=path,
+            )
+        complete = _make_wording(path, name, own)
+        by_name[f"{name}@{complete.content_hash}"] = complete
+    register_wordings(by_name)
+    return by_name
 
 
-def _check(name: str, prompt: WordedPrompt) -> None:
-    form = question_form(name)
+def _make_wording(path: Path, name: str, own: _Wording) -> Wording:
+    prompts: dict[str, WordedPrompt] = {}
+    for task_id, table in own.tasks.items():
+        try:
+            for query, prompt in _list_prompts(task_id, table):
+                form = _form_name(task_id, query.name)
+                prompts[form] = _make_prompt(form, query, prompt, prompt.system or own.system)
+        except UsageError as error:
+            raise DataError(error_text(error), file=path, item=f"tasks.{task_id}") from None
+    changes = (prompt.ask or prompt.system or prompt.box_convention for prompt in prompts.values())
+    if not own.system and not any(changes):
+        what = (
+            _("has the published prompt of {}", ", ".join(prompts))
+            if prompts
+            else _("names no task and has no system prompt")
+        )
+        raise DataError("wording {!r} changes nothing: it {}", name, what, file=path)
+    return Wording(
+        what=own.what or _("the user's own"),
+        source=path.name,
+        prompts=prompts,
+        system=own.system,
+    )
+
+
+def _list_prompts(task_id: str, table: _Task) -> Iterator[tuple[Query, _Prompt]]:
+    """Question forms that a table words; a table of a task with several forms must name them."""
+    queries = {query.name: query for query in task(task_id).queries}
+    prompts = table.queries
+    if not prompts or table.ask or table.requirement or table.box_convention or table.system:
+        if "" not in queries:
+            raise UsageError(
+                "task {0} has several question forms. Name one: [tasks.{0}.queries.{1}]",
+                task_id,
+                next(iter(queries)),
+            )
+        prompts = {"": table, **prompts}
+    for name, prompt in prompts.items():
+        if name not in queries:
+            raise UsageError(
+                "task {} has no question form {!r}.{} Question forms: {}",
+                task_id,
+                name,
+                did_you_mean(nearest_names(name, queries)),
+                ", ".join(filter(None, queries)) or _("none. Write the prompt for the task itself"),
+            )
+        yield queries[name], prompt
+
+
+def _make_prompt(form: str, query: Query, prompt: _Prompt, system: str) -> WordedPrompt:
+    """The whole template of a question form; empty where it is the published one."""
+    ask = query.ask if prompt.ask is None else prompt.ask
+    requirement = "" if "{prompt}" in ask else query.requirement
+    if prompt.requirement is not None:
+        requirement = prompt.requirement
+    template = "\n".join(filter(None, (ask, requirement)))
+    if not ask.strip():
+        raise UsageError("{}: the prompt is empty", form)
+    _check_blanks(form, query, template, has_convention=bool(prompt.box_convention))
     if prompt.box_convention:
         box_convention(prompt.box_convention)
-    known = {query.name for query in task(form.task).queries}
-    if strange := set(prompt.also) - known:
-        raise UsageError("{}: no question form {!r} in task {}", name, min(strange), form.task)
+    published = template in (query.template, "{prompt}")
+    return WordedPrompt("" if published else template, prompt.box_convention, system=system)
+
+
+def _check_blanks(form: str, query: Query, template: str, *, has_convention: bool) -> None:
+    """Check that every placeholder has a value, and that those of the published template exist."""
+    published, blanks = dict.fromkeys(BLANK.findall(query.template)), BLANK.findall(template)
+    known = [*published, *sorted({"question", "prompt"}.difference(published))]
+    for blank in blanks:
+        if blank not in known:
+            raise UsageError(
+                "{} has no blank {{{}}}.{} Blanks: {}",
+                form,
+                blank,
+                did_you_mean(nearest_names(blank, known)),
+                ", ".join(f"{{{name}}}" for name in known),
+            )
+    for blank in published if "prompt" not in blanks else ():
+        if blank not in blanks and not (has_convention and blank == "box_format"):
+            raise UsageError(
+                "{} lacks the blank {{{}}}, without which a model does not see the {}. Add it, or "
+                "{{prompt}} for the whole published prompt",
+                form,
+                blank,
+                blank.replace("_", " "),
+            )
+
+
+def _form_name(task_id: str, query: str) -> str:
+    return f"{task_id}/{query}" if query else task_id

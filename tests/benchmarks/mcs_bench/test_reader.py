@@ -89,7 +89,8 @@ def test_questions_come_word_for_word_with_both_answers(source: Source) -> None:
 def test_without_a_group_the_images_are_the_units_and_the_import_says_so(source: Source) -> None:
     done = source.read(OCR, MCQ, APART)
     assert done.notes[-1] == (
-        "No group column: images are the units of independence (2). If images come from one book, "
+        "Not every item has a group: the unit of independence is then its first image, or the "
+        "item itself (2 units in total). If images come from one book, "
         "plate or bone, they are not independent: give its column with "
         "--option fields.group=COLUMN"
     )
