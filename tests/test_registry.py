@@ -3,6 +3,7 @@
 import hashlib
 import importlib
 import os
+import re
 import subprocess
 import sys
 import uuid
@@ -17,6 +18,7 @@ from keju.registry import (
     Registry,
     add_plugin_files,
     check_installed,
+    list_broken,
     register,
 )
 from tests.support.plugged import distribution, forget_plugins
@@ -148,9 +150,11 @@ def test_two_providers_of_a_name_are_both_named(tmp_path, monkeypatch):
         code = declaring(one.kind, one=1, zero=1)
         distribution(tmp_path / dist, dist, "1", {dist: name}, **{name: code})
         monkeypatch.syspath_prepend(tmp_path / dist)
-    with pytest.raises(PluginError, match=r"'one' is provided by second-numbers.*first-numbers"):
-        one["one"]
-    with pytest.raises(PluginError, match="'zero' is provided by keju and by second-numbers"):
+    wrong = r"'one' of .* is provided by (second|first)-numbers 1 and by (second|first)-numbers 1"
+    assert "one" in one
+    (problem,) = (entry.problem for entry in one.iter_entries() if "'one'" in entry.problem)
+    assert re.search(wrong, problem)
+    with pytest.raises(PluginError, match=r"'zero' of .* is provided by keju and by .*-numbers 1"):
         one.find("zero")
     assert one["five"] == 5
 
@@ -196,10 +200,6 @@ def test_a_plugin_file_is_recorded_by_name_and_hash_and_given_to_child_processes
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
         ("raise SystemExit", "SystemExit"),
-        (
-            "register({group!r}, 'n', 1, nine); register({group!r}, 'n', 2, nine)",
-            "declares 'n' twice",
-        ),
     ],
 )
 def test_a_broken_plugin_file_is_one_line_each_time(tmp_path, body, reason):
@@ -232,8 +232,8 @@ def test_a_file_and_a_distribution_with_the_same_name_clash(tmp_path, monkeypatc
     distribution(tmp_path, "nines", "1", {"n": name}, **{name: declaring(one.kind, nine=9000)})
     monkeypatch.syspath_prepend(tmp_path)
     add_plugin_files([plugin_file(tmp_path / "own_nine.py", one.kind)])
-    with pytest.raises(PluginError, match=r"by own_nine\.py \(sha256 .* and by nines 1"):
-        one["nine"]
+    assert one["nine"] == 9
+    assert re.search(r"by own_nine\.py \(sha256 .* and by nines 1", str(list_broken()["n"]))
 
 
 @pytest.mark.parametrize("imported_first", [True, False])
@@ -255,9 +255,8 @@ def test_two_plugin_files_with_one_name_clash(tmp_path, monkeypatch):
     plugin_file(tmp_path / f"{name}.py", one.kind, "register({group!r}, 'nine', 99, nine)")
     monkeypatch.syspath_prepend(tmp_path)
     importlib.import_module(name)
-    add_plugin_files([plugin_file(tmp_path / "nine.py", one.kind)])
     with pytest.raises(PluginError, match=rf"by {name}\.py \(sha256 .* and by nine\.py \(sha256"):
-        one["nine"]
+        add_plugin_files([plugin_file(tmp_path / "nine.py", one.kind)])
 
 
 def test_a_missing_plugin_is_named_and_another_version_is_accepted(tmp_path, monkeypatch):

@@ -7,12 +7,10 @@ alike. Any exception inside it becomes one `DataError` that names the image.
 from __future__ import annotations
 
 import io
-import mmap
 import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,16 +53,6 @@ _NEW_SUBFILE_TYPE, _SUBFILE_TYPE = 254, 255
 _REDUCED_OR_MASK, _OLD_REDUCED = 1 | 4, 2
 """Values of a TIFF's two tags for the kind of a frame: a reduced copy of another frame, a mask."""
 
-_COMPARED_SIDE = 64
-_SAME_SHADE = 60.0
-"""Two copies of a picture, reduced to `_COMPARED_SIDE`, differ in no place by more than this, of
-255: by 15 to 55 where programs reduced them by 2 to 8; two pages, even with three characters each,
-by 120 and more somewhere."""
-_MOST_COMPARED = 2_000_000_000
-"""Maximum pixels of the frames of a TIFF that are compared; further frames are pages."""
-
-_LEAST_CONTRAST = 60.0
-"""Below this, a page is blank, and two blank pages are two pages."""
 _WHITE = (255, 255, 255)
 
 # Pillow warns between its limit and twice that; here the limit is strict. Its other warnings (odd
@@ -211,7 +199,8 @@ def open_header(source: bytes | Path, *, name: str) -> Image.Image:
     opened = io.BytesIO(source) if isinstance(source, bytes) else source
     image = Image.open(opened, formats=_FORMATS)
     if _is_part(image):
-        _seek_page(image)
+        pages = (frame for frame in _walk_frames(image) if not _is_part(image))
+        image.seek(next(pages, 0))
     width, height = image.size
     if width * height > MAX_PIXELS:
         raise _too_large(name, f"{width}x{height} pixels, ")
@@ -225,57 +214,36 @@ def open_header(source: bytes | Path, *, name: str) -> Image.Image:
 def frames_of(image: Image.Image, *, name: str) -> tuple[int, ...]:
     """The frames of an image that are pages or frames of an animation, counted from 0.
 
-    A camera's MPO has one. In a TIFF, reduced copies and masks are not pages: they are marked, or
-    show the picture of the page before them. Use it within `decoding`. The image is at the first
-    of these frames afterwards.
+    A camera's MPO has one. In a TIFF, frames that are marked as reduced copies or masks are not
+    pages. Use it within `decoding`. The image is at the first of these frames afterwards.
 
     Raises:
         DataError: more than `MOST_FRAMES`.
     """
     if image.format == "MPO" or not getattr(image, "is_animated", False):
         return (0,)
-    if isinstance(image, TiffImagePlugin.TiffImageFile):
-        frames = _tiff_pages(image, name)
-    else:
-        walked = isinstance(image, GifImagePlugin.GifImageFile)
-        frames = tuple(range(_sought(image) if walked else int(getattr(image, "n_frames", 1))))
+    frames = [frame for frame in _walk_frames(image) if not _is_part(image)] or [0]
     image.seek(frames[0])
     if len(frames) > MOST_FRAMES:
-        raise _too_many_frames(name)
-    return frames
+        raise TooManyFramesError(
+            "more than {:,} frames", MOST_FRAMES, file=name, hint="Split the file"
+        )
+    return tuple(frames)
 
 
-def _sought(image: Image.Image) -> int:
-    """The number of frames of a GIF, found without decoding them, up to one more than the limit."""
-    number = 1
+def _walk_frames(image: Image.Image) -> Iterator[int]:
+    """Yield the numbers of frames, up to one more than the limit; a TIFF is at each of them."""
+    if not isinstance(image, GifImagePlugin.GifImageFile | TiffImagePlugin.TiffImageFile):
+        yield from range(int(getattr(image, "n_frames", 1)))
+        return
     with suppress(EOFError):
-        while number <= MOST_FRAMES:
-            # Like `n_frames`; `seek` would decode.
-            image._seek(number, update_image=False)  # type: ignore[attr-defined]
-            number += 1
-    return number
-
-
-def _tiff_pages(image: TiffImagePlugin.TiffImageFile, name: str) -> tuple[int, ...]:
-    pages: list[int] = []
-    size = (0, 0)
-    shown: Image.Image | None = None
-    pixels_left = _MOST_COMPARED
-    for number in range(MOST_FRAMES + 1):
-        try:
-            image.seek(number)
-        except EOFError:
-            return tuple(pages) or (0,)
-        if _is_part(image):
-            continue
-        own = upright_size(image)
-        if pages and _may_be_copy(size, own) and (pixels_left := pixels_left - prod(size)) > 0:
-            shown = shown or _reduced_grey(image, pages[-1])
-            if _is_same_picture(shown, _reduced_grey(image, number)):
-                continue
-        pages.append(number)
-        size, shown = own, None
-    raise _too_many_frames(name)
+        for number in range(MOST_FRAMES + 1):
+            if isinstance(image, GifImagePlugin.GifImageFile):
+                # Like `n_frames`; `seek` would decode.
+                image._seek(number, update_image=False)
+            else:
+                image.seek(number)
+            yield number
 
 
 def _is_part(image: Image.Image) -> bool:
@@ -289,72 +257,11 @@ def _is_part(image: Image.Image) -> bool:
     )
 
 
-def _seek_page(image: Image.Image) -> None:
-    """Go to the first frame that is not marked as part of another one; if all are, to the first."""
-    for number in range(1, MOST_FRAMES):
-        try:
-            image.seek(number)
-        except EOFError:
-            break
-        if not _is_part(image):
-            return
-    image.seek(0)
-
-
-def _may_be_copy(page: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether an image of one size can be a copy of one of the other size, half as large or less.
-
-    The sizes of copies are rounded to whole pixels.
-    """
-    scale = max(other) / max(page)
-    return scale <= 0.51 and all(
-        abs(long * scale - short) <= 1 for long, short in zip(page, other, strict=True)
-    )
-
-
-def _reduced_grey(image: Image.Image, frame: int) -> Image.Image:
-    """A small grey copy of a frame; one without area if it is damaged, which is reported later."""
-    try:
-        image.seek(frame)
-        if prod(image.size) > MAX_PIXELS:
-            return Image.new("L", (0, 0))
-        image.load()
-        grey = as_rgb(image).convert("L")
-    except Exception:  # noqa: BLE001 - decoders raise almost anything on hostile bytes
-        return Image.new("L", (0, 0))
-    grey.thumbnail((4 * _COMPARED_SIDE, 4 * _COMPARED_SIDE), Image.Resampling.BOX)
-    return grey
-
-
-def _is_same_picture(page: Image.Image, copy: Image.Image) -> bool:
-    if not prod(page.size) or not prod(copy.size):
-        return False
-    scale = min(0.5, _COMPARED_SIDE / max(copy.size))
-    size = (max(1, round(copy.width * scale)), max(1, round(copy.height * scale)))
-    first, second = (
-        np.asarray(each.resize(size, Image.Resampling.BOX), np.float32) for each in (page, copy)
-    )
-    return bool(np.ptp(first) >= _LEAST_CONTRAST and np.abs(first - second).max() <= _SAME_SHADE)
-
-
-def _too_many_frames(name: str) -> TooManyFramesError:
-    return TooManyFramesError(
-        "more than {:,} frames", MOST_FRAMES, file=name, hint="Split the file"
-    )
-
-
 def _check_scans(source: bytes | Path, pixels: int, name: str) -> None:
     """Reject a JPEG whose number of scans makes decoding take minutes."""
     most = max(FREE_SCANS, min(MOST_SCANS, MOST_SCANNED // pixels))
-    if isinstance(source, bytes):
-        scans = _scans(source, most)
-    else:
-        with (
-            source.open("rb") as file,
-            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
-        ):
-            scans = _scans(data, most)
-    if scans > most:
+    data = source if isinstance(source, bytes) else source.read_bytes()
+    if _scans(data, most) > most:
         raise DataError(
             "more than {} scans of {:,.0f} megapixels",
             most,
@@ -364,7 +271,7 @@ def _check_scans(source: bytes | Path, pixels: int, name: str) -> None:
         )
 
 
-def _scans(data: bytes | mmap.mmap, most: int) -> int:
+def _scans(data: bytes, most: int) -> int:
     """The scans of a JPEG, up to one more than `most`; the same for absurdly many segments."""
     scans, at = 0, 2
     for __ in range(_MOST_SEGMENTS):

@@ -36,19 +36,15 @@ from keju.datasets.writers.pages import (
     rows_as_lines,
 )
 from keju.definitions import query_of
-from keju.errors import DataError, UsageError, did_you_mean, nearest_names, number_of, shortened
+from keju.errors import DataError, UsageError, number_of, shortened
 from keju.files import cell_text, write_atomic
 from keju.images import EXTENSIONS, upright_file
-from keju.items import Item, Line, Response
+from keju.items import Item, Line, Response, variant_of
 from keju.layout import page_text
 from keju.local_paths import check_local
 from keju.runs import RecordList, RunFolder, RunManifest, StoredItems
 from keju.text import answer_part
-from keju.texts import _, noun
-
-LARGEST = 1_000_000
-"""Maximum characters and outline points of an item; larger ones are not written. XML parsers reject
-a text of 10 MB."""
+from keju.texts import _
 
 _ENGINES = ("rapidocr", "tesseract")
 _PROGRAMS = (*_ENGINES, "onnxruntime", "openvino", "transformers", "torch")
@@ -69,7 +65,6 @@ class PageRow(NamedTuple):
       coordinates;
     - ``empty``: the engine found no text; the file is a page without text;
     - ``undivided``: the response is one text for several images; no file;
-    - ``too-large``: the response is larger than `LARGEST`; no file;
     - ``failed``, ``filtered``: there is no answer; no file;
     - ``missing``: there is no response; no file.
     """
@@ -99,33 +94,34 @@ def export_pages(
     out: Path,
     *,
     model: str = "",
-    script: str = "",
-    round_: int = 1,
     images: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> PagesExport:
     """Write one model's transcriptions of a run in a form of `PAGE_FORMS`, one file per image.
 
-    `model` and `script` may be empty where the run has only one. `images` also writes copies of the
-    images, upright; `progress` is called after each item with the number of finished items and that
-    of all items.
+    They are those of the setting ``image`` in the first script and round of the run. `model` may be
+    empty where the run has only one. `images` also writes copies of the images, upright; `progress`
+    is called after each item with the number of finished items and that of all items.
 
     Raises:
-        UsageError: the run or the model does not exist, the run has several models or scripts and
-            none is selected, it has nothing to export, `out` is not empty, or the dataset with the
-            images is not found.
+        UsageError: the run or the model does not exist, the run has several models and none is
+            selected, it has nothing to export, `out` is not empty, or the dataset with the images
+            is not found.
         DataError: the run is damaged, an image is missing or altered, or the disk is full.
     """
     if form not in PAGE_FORMS:
         raise UsageError("{!r} is not a form of pages. Forms: {}", form, ", ".join(PAGE_FORMS))
     folder = RunFolder.open(run)
     manifest = folder.manifest()
-    model = _one_of(list(manifest.models), model, run, "models", "--model")
-    script = _one_of(manifest.scripts, script, run, "scripts", "--script")
-    if not 1 <= round_ <= manifest.rounds:
-        raise UsageError("--round {}: not in {}. Its rounds: 1 to {}", round_, run, manifest.rounds)
-    wordings = manifest.wordings
-    chosen = ("image", script, "released" if "released" in wordings else wordings[0], round_)
+    models, wordings = list(manifest.models), manifest.wordings
+    if not model and len(models) == 1:
+        model = models[0]
+    if model not in models:
+        raise UsageError(
+            "{}: name one model of the run with --model: {}", run, ", ".join(models) or _("none")
+        )
+    wording = "released" if "released" in wordings else wordings[0]
+    wanted = ("image", manifest.scripts[0], wording)
     items = StoredItems(
         item
         for item in folder.iter_items()
@@ -144,8 +140,8 @@ def export_pages(
     rows, row_of = RecordList(list[PageRow]), array("q", [-1]) * len(items)
     for response in folder.responses(model, items.tasks):
         place = items.place_of(response)
-        setting = response.setting, response.script, response.wording, response.round
-        if place is None or setting != chosen or row_of[place] >= 0:
+        is_wanted = response.round == 1 and variant_of(response) == wanted
+        if place is None or not is_wanted or row_of[place] >= 0:
             continue
         row_of[place] = len(rows)
         rows.append(writer.write(items[place], stems[place], response))
@@ -243,9 +239,6 @@ def _parts_of(response: Response | None, images: int) -> tuple[str, str, list[_P
         error = response.error
         why = f"{error.kind}: {error.message}" if error else response.finish_reason
         return response.status, Cleaner().line(shortened(why, 200)), []
-    points = sum(1 + len(line.text) + len(line.polygon) for line in response.lines)
-    if len(response.text) + points > LARGEST:
-        return "too-large", f"more than {LARGEST:,} characters and outline points", []
     parts = _divided(response, images)
     if not parts:
         return "undivided", f"one text for {number_of(images, 'image')}", []
@@ -269,32 +262,6 @@ def _divided(response: Response, images: int) -> list[_Part]:
             return []
         parts[int(prefix[1]) - 1].append(line)
     return [_Part(part, page_text([line for line in part if line.kind in FLOW])) for part in parts]
-
-
-def _one_of(names: Sequence[str], name: str, run: Path, what: str, option: str) -> str:
-    """The name that a user chose, or the only one of the run."""
-    if name in names:
-        return name
-    if name:
-        raise UsageError(
-            "{} {}: not in {}.{} Its {}: {}",
-            option,
-            name,
-            run,
-            did_you_mean(nearest_names(name, names)),
-            noun(what),
-            ", ".join(names) or _("none"),
-        )
-    if len(names) != 1:
-        raise UsageError(
-            "{} has {} {}. Choose one with {}: {}",
-            run,
-            len(names),
-            noun(what),
-            option,
-            ", ".join(names) or _("none"),
-        )
-    return names[0]
 
 
 def _engine(manifest: RunManifest, model: str) -> Engine:

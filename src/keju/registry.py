@@ -20,7 +20,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from keju.errors import (
     KejuError,
@@ -91,17 +91,14 @@ class Installed(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A name that the module of a plug-in registered, and its value."""
+    """The plug-in that registered a name, and its value."""
 
-    kind: str
-    name: str
-    module: str
     plugin: Plugin
     thing: Any
 
 
-_CLAIMS: dict[tuple[str, str, str], Claim] = {}
-"""The names that plug-ins registered, by kind, name and module."""
+_CLAIMS: dict[tuple[str, str], Claim] = {}
+"""The names that plug-ins registered, by kind and name."""
 
 _SOURCES: dict[str, PluginSource] = {}
 """The plug-in files that were loaded, by the name of their module."""
@@ -109,31 +106,28 @@ _SOURCES: dict[str, PluginSource] = {}
 _IMPORTED: dict[Installed, PluginError | None] = {}
 """The installed plug-ins that were imported, with the error of those that could not be."""
 
-_LOADING: list[Plugin] = []
-"""The plug-ins that are being imported, the innermost one last."""
-
 
 def register(kind: str, name: str, thing: object, function: F) -> F:
     """Register a name of a kind, e.g. ``steps``; the decorators of `keju` call it.
 
-    What the same module registered with the name before is replaced, for example when a cell of a
+    What the same plug-in registered with the name before is replaced, for example when a cell of a
     notebook is run again. The module of `function`, which is returned, identifies the plug-in.
 
     Raises:
-        PluginError: a plug-in registers the name twice while it is loaded.
+        PluginError: another plug-in provides the name.
     """
-    module = getattr(function, "__module__", "__main__")
-    plugin = _find_provider(module)
-    of_distribution = plugin.version and plugin in _list_providers(kind, name)
-    if _LOADING and ((kind, name, module) in _CLAIMS or of_distribution):
-        raise PluginError("plug-in {} declares {!r} twice in {}", plugin, name, kind)
-    _CLAIMS[kind, name, module] = Claim(kind, name, module, plugin, thing)
+    plugin = _find_provider(getattr(function, "__module__", "__main__"))
+    other = _CLAIMS.get((kind, name))
+    if other and other.plugin.name != plugin.name:
+        raise PluginError(
+            "{!r} of {} is provided by {} and by {}. Use one of them",
+            name,
+            kind,
+            other.plugin,
+            plugin,
+        )
+    _CLAIMS[kind, name] = Claim(plugin, thing)
     return function
-
-
-def _list_providers(kind: str, name: str) -> dict[Plugin, Claim]:
-    claims = (claim for claim in _CLAIMS.values() if (claim.kind, claim.name) == (kind, name))
-    return {claim.plugin: claim for claim in claims}
 
 
 class Entry(NamedTuple, Generic[T]):
@@ -158,8 +152,9 @@ class Registry(Mapping[str, T]):
     """The names of one kind and their values; a value is imported when it is first looked up.
 
     As a mapping it contains every name, the built-in ones first, and the names of entry points of
-    plug-ins that cannot be imported, whose lookup raises `PluginError`. So does that of a name of
-    two providers. Installed plug-ins are imported for lists and for names that are not built in.
+    plug-ins that cannot be imported, whose lookup raises `PluginError`. So does that of a built-in
+    name that a plug-in provides too. Installed plug-ins are imported for lists and for names that
+    are not built in.
 
     Args:
         word: the word for a name in errors, e.g. ``step``.
@@ -191,21 +186,22 @@ class Registry(Mapping[str, T]):
         return self._builtin
 
     def __getitem__(self, name: str) -> T:
-        own, providers = self.builtin.get(name), self.list_providers(name)
-        if own is None and not providers:
-            raise list_broken().get(name) or KeyError(name)
-        if len(providers) + (own is not None) > 1:
+        own, claim = self.builtin.get(name), self._claim(name)
+        if own is not None and claim:
             raise PluginError(
-                "the {} {!r} is provided by {}. Uninstall one of them, or give it another name",
-                noun(self.word),
+                "{!r} of {} is provided by {} and by {}. Use one of them",
                 name,
-                " and by ".join([*(["keju"] if own is not None else []), *map(str, providers)]),
+                self.kind,
+                "keju",
+                claim.plugin,
             )
         if isinstance(own, str):
             module, _colon, attribute = own.partition(":")
             own = getattr(import_module(module), attribute)
-        thing: T = next(iter(providers.values())).thing if own is None else own
-        return thing
+        if own is None and claim is None:
+            raise list_broken().get(name) or KeyError(name)
+        thing: Any = claim.thing if claim else own
+        return cast("T", thing)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and (name in self.builtin or name in self._list_others())
@@ -219,19 +215,17 @@ class Registry(Mapping[str, T]):
 
     def _list_others(self) -> set[str]:
         load_installed()
-        return {
-            *(claim.name for claim in _CLAIMS.values() if claim.kind == self.kind),
-            *list_broken(),
-        }
+        return {*(name for kind, name in _CLAIMS if kind == self.kind), *list_broken()}
 
-    def list_providers(self, name: str) -> dict[Plugin, Claim]:
-        """List the plug-ins that register a name; a built-in name imports no package."""
+    def _claim(self, name: str) -> Claim | None:
+        """The claim of a plug-in to a name; a built-in name imports no package."""
         load_plugin_files() if name in self.builtin else load_installed()
-        return _list_providers(self.kind, name)
+        return _CLAIMS.get((self.kind, name))
 
     def plugin_of(self, name: str) -> Plugin | None:
         """Return the plug-in that provides a name; None if it is keju's own or unknown."""
-        return None if name in self.builtin else next(iter(self.list_providers(name)), None)
+        claim = None if name in self.builtin else self._claim(name)
+        return claim and claim.plugin
 
     def find(self, name: str, *, place: str = "") -> T:
         """Find the thing of that name; `place`, such as a file and a line, begins an error.
@@ -239,7 +233,7 @@ class Registry(Mapping[str, T]):
         Raises:
             UsageError: no such name; the error has the nearest one and all names.
             PluginError: an optional package of keju is not installed, a plug-in cannot be imported,
-                or two providers use the name.
+                or it provides a built-in name.
         """
         if name not in self:
             raise self.make_unknown_error(name, place=place)
@@ -306,20 +300,18 @@ def describe_fault(error: BaseException, plugin: Plugin | None = None) -> Plugin
     Without such a call it is an exception of `plugin`, which the caller knows, or of no plug-in.
     """
     calls = list(traceback.walk_tb(error.__traceback__))
-    owned = [
-        (owner, call)
-        for call in calls
-        for owner in _list_owners(str(call[0].f_globals.get("__name__", "")))
-    ]
-    if not owned and not plugin:
+    frame, line = calls[-1]
+    for call in calls:
+        if owner := _find_owner(str(call[0].f_globals.get("__name__", ""))):
+            plugin, (frame, line) = owner, call
+    if plugin is None:
         return None
-    provider, (frame, line) = owned[-1] if owned else (plugin, calls[-1])
     function = frame.f_code.co_qualname.rpartition("<locals>.")[2]
     place = f"{function} ({Path(frame.f_code.co_filename).name}:{line})"
     # An exception may quote a whole document.
     reason = shortened(describe_exception(error), 300).rstrip(".")
     hint = _("Set {}=1 to see the traceback", DEBUG)
-    return PluginError("plug-in {}: {} raised {}. {}", provider, place, reason, hint)
+    return PluginError("plug-in {}: {} raised {}. {}", plugin, place, reason, hint)
 
 
 @contextmanager
@@ -339,17 +331,14 @@ def naming_faults() -> Iterator[None]:
 
 
 @contextmanager
-def _loading(plugin: Plugin, place: object) -> Iterator[None]:
-    """Import a plug-in inside: what is registered there is its own, and an exception its error."""
-    _LOADING.append(plugin)
+def _loading(place: object) -> Iterator[None]:
+    """Import a plug-in inside; an exception becomes its error."""
     try:
         yield
     except PluginError:
         raise
     except (Exception, SystemExit) as error:
         raise PluginError("plug-in {}: {}", place, describe_exception(error)) from error
-    finally:
-        _LOADING.pop()
 
 
 def load_installed() -> list[Installed]:
@@ -367,7 +356,7 @@ def load_installed() -> list[Installed]:
             _IMPORTED[point] = None
             place = f"{point.plugin} (entry point {point.name} = {point.module})"
             try:
-                with _loading(point.plugin, place):
+                with _loading(place):
                     import_module(point.module)
             except PluginError as error:
                 _IMPORTED[point] = error
@@ -398,12 +387,13 @@ def _read_entry_points() -> tuple[Installed, ...]:
     return tuple(points)
 
 
-def _list_owners(module: str) -> list[Plugin]:
-    """The plug-in file that a module is, or the distributions that have it, or its namespace."""
+def _find_owner(module: str) -> Plugin | None:
+    """The plug-in file that a module is, or the distribution that has it or its namespace."""
     if source := _SOURCES.get(module):
-        return [source.plugin]
+        return source.plugin
     top = module.partition(".")[0]
-    return [each.plugin for each in _read_entry_points() if each.module.partition(".")[0] == top]
+    points = (each for each in _read_entry_points() if each.module.partition(".")[0] == top)
+    return next((point.plugin for point in points), None)
 
 
 def _find_provider(module: str) -> Plugin:
@@ -411,11 +401,8 @@ def _find_provider(module: str) -> Plugin:
 
     A file is the same plug-in whether it is loaded or imported.
     """
-    owners = _list_owners(module)
-    if _LOADING and (not owners or _LOADING[-1] in owners):
-        return _LOADING[-1]
-    if owners:
-        return owners[0]
+    if owner := _find_owner(module):
+        return owner
     file = Path(getattr(sys.modules.get(module), "__file__", None) or "")
     if module == "__main__" or not file.is_file():
         return Plugin(name=module)
@@ -466,12 +453,12 @@ def load_sources(sources: Iterable[PluginSource]) -> None:
         module.__file__ = source.path
         _SOURCES[source.module] = source
         try:
-            with _loading(source.plugin, source.path):
+            with _loading(source.path):
                 exec(compile(source.code, source.path, "exec"), vars(module))  # noqa: S102 - the user's
         except PluginError:
             # The next use loads it again, as the user has corrected it by then.
             del _SOURCES[source.module]
-            for key in [key for key in _CLAIMS if key[-1] == source.module]:
+            for key in [key for key, claim in _CLAIMS.items() if claim.plugin == source.plugin]:
                 del _CLAIMS[key]
             raise
 

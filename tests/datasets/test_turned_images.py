@@ -162,10 +162,7 @@ BLANK = Image.new("L", PAGE.size, 235)
 FRAMES = {
     "a pyramid": ([(PAGE, {}), (HALF, {NEW: 1}), (QUARTER, {NEW: 1})], 1),
     "a pyramid, by the old tag": ([(PAGE, {OLD: 1}), (HALF, {OLD: 2})], 1),
-    "a pyramid of which nothing is marked": ([(PAGE, {}), (HALF, {}), (QUARTER, {})], 1),
-    "by a rough reduction": ([(PAGE, {}), (PAGE.resize((300, 400), Image.Resampling.NEAREST), {})],
-                             1),
-    "a page and a thumbnail": ([(PAGE, {}), (PAGE.resize((75, 100)), {})], 1),
+    "a pyramid of which nothing is marked": ([(PAGE, {}), (HALF, {}), (QUARTER, {})], 3),
     "a thumbnail first": ([(QUARTER, {NEW: 1}), (PAGE, {})], 1),
     "a page and its mask": ([(PAGE, {}), (Image.new("1", PAGE.size, 1), {NEW: 4})], 1),
     "two pages": ([(PAGE, {}), (columns(2), {})], 2),

@@ -18,7 +18,7 @@ import keju
 from keju import registry
 from keju.items import Box, ImageRef, Item, Response
 from keju.registry import PluginError
-from keju.scoring import aggregate, metric_of, metrics, score_answer
+from keju.scoring import aggregate, metric_of, score_answer
 from keju.scoring.metric_inputs import preparations
 from keju.scoring.own_metrics import _collected
 from keju.scoring.score import score_samples
@@ -273,12 +273,14 @@ def test_the_name_of_anothers_official_metric_is_free(make):
 
 
 def test_two_plugins_with_the_same_metric_are_both_named():
+    functions = []
     for module in ("one", "two"):
         space = {"__name__": module}
         exec("def own(reference, answer):\n    return 0.0", space)
-        declare(space["own"])
+        functions.append(space["own"])
+    declare(functions[0])
     with pytest.raises(PluginError, match="provided by one and by two"):
-        list(metrics())
+        declare(functions[1])
 
 
 def run(folder: Path, *arguments: object, file: Path | str = "", **environ: str):

@@ -39,6 +39,7 @@ from keju.definitions import (
 )
 from keju.items import Item, Protocol
 from keju.running.prices import Prices
+from keju.runs.served_models import served_line
 from keju.scoring import PROTOCOLS, BenchmarkResult, MeanResult, Result
 from keju.texts import _, n_
 
@@ -389,7 +390,7 @@ def _notes(
         )
     notes += [*own_draft_notes(run_set, name), *prompt_notes(run_set, name)]
     served = {model: each.of(name).served for model, each in run_set.by_model.items()}
-    notes += [each.line(model) for model, each in served.items() if each.several]
+    notes += [served_line(model, counts) for model, counts in served.items() if len(counts) > 1]
     if prices:
         notes.append(_("Prices as of {}: check them", prices.seen))
     return list(dict.fromkeys(notes))

@@ -35,7 +35,7 @@ from keju.items import (
 from keju.models import REPLAYED
 from keju.running.readings import name_of_images
 from keju.runs import HUMAN, RunFolder
-from keju.runs.served_models import ServedModels
+from keju.runs.served_models import served_name
 from keju.scoring import ItemName, Result, aggregate
 from keju.text import answer_part, counted
 
@@ -55,7 +55,7 @@ class ModelResponses(msgspec.Struct):
     pair's) and over the transcriptions made before; tokens are None where none were reported.
     `items` counts the items of all rounds, and `rounds` is the number of rounds. `parts` is the
     same by benchmark; `times` are the seconds of each answer, for people only.
-    `served` are the models that the server reported.
+    `served` has the responses by the model that the server reported.
     """
 
     model: str
@@ -73,7 +73,7 @@ class ModelResponses(msgspec.Struct):
     times: list[float] = msgspec.field(default_factory=list)
     statuses: Counter[str] = msgspec.field(default_factory=Counter)
     parts: dict[str, ModelResponses] = msgspec.field(default_factory=dict)
-    served: ServedModels = msgspec.field(default_factory=ServedModels)
+    served: Counter[str] = msgspec.field(default_factory=Counter)
 
     @property
     def setting(self) -> Setting:
@@ -110,7 +110,8 @@ class ModelResponses(msgspec.Struct):
             self.times.append(response.seconds)
         self.rounds = max(self.rounds, response.round)
         self.responses += 1
-        self.served.add(response)
+        if name := served_name(response):
+            self.served[name] += 1
         self.seconds += response.seconds
         usage = response.usage
         if usage.input_tokens is not None:

@@ -132,22 +132,12 @@ def _page_command(form: str, what: str, *, reads_back: bool) -> None:
         images: Annotated[
             bool, typer.Option("--images", help="Copy the images into DIR too.")
         ] = False,
-        script: Annotated[
-            str,
-            typer.Option(metavar="SCRIPT", help="Script of the prompts, if the run has several."),
-        ] = "",
-        round_: Annotated[
-            int, typer.Option("--round", metavar="N", help="Round of the run, from 1.")
-        ] = 1,
     ) -> None:
         from keju.cli.page_progress import page_bar
         from keju.page_exports import export_pages
 
         with page_bar(err) as progress:
-            done = export_pages(
-                run, form, folder, model=model, script=script, round_=round_, images=images,
-                progress=progress,
-            )  # fmt: skip
+            done = export_pages(run, form, folder, model=model, images=images, progress=progress)
         counts = ", ".join(f"{count:,} {status}" for status, count in done.statuses.items())
         say(
             n_(
@@ -180,7 +170,8 @@ Each image becomes one file, named after the image in the source, else after the
 index.csv lists all images with the status of their files: [b]lines[/b] (with places), \
 [b]some-lines[/b], [b]text-only[/b] (the model gave text without places; no place is invented), \
 [b]empty[/b]; and, without a file, [b]undivided[/b] (one text for several images), \
-[b]too-large[/b], [b]failed[/b], [b]filtered[/b], [b]missing[/b]."""
+[b]failed[/b], [b]filtered[/b], [b]missing[/b]. Of a run with several scripts or rounds the first \
+one is written."""
 
 _page_command(
     "page-xml",

@@ -193,15 +193,7 @@ class RunFolder:
             DataError: it is another file.
         """
         if not self.has_its_items():
-            raise DataError(
-                "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
-                file=self.items_path,
-                hint=(
-                    "Restore the file, for example with the keju run command that made this run. "
-                    "To use corrected references, make a dataset with them and run keju run on "
-                    "it with the same --out: no request is sent again"
-                ),
-            )
+            raise _altered(self.items_path)
 
     def has_its_items(self) -> bool:
         """Whether items.parquet is the file that the run stored, or run.json has no hash of it."""
@@ -241,11 +233,7 @@ class RunFolder:
         """
         stored = self.manifest().examples_sha256 if self.exists() else ""
         if stored and self.examples_hash() != stored:
-            raise DataError(
-                "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
-                file=self.examples_path,
-                hint="Restore the file, for example with the keju run command that made this run",
-            )
+            raise _altered(self.examples_path)
         return read_items(self.examples_path) if self.examples_path.is_file() else []
 
     def examples_hash(self) -> str:
@@ -315,6 +303,17 @@ class RunFolder:
         for path in self.response_files(model):
             if stems is None or path.stem in stems:
                 yield from read_responses(path)
+
+
+def _altered(path: Path) -> DataError:
+    return DataError(
+        "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
+        file=path,
+        hint=(
+            "Restore the file, for example with the keju run command that made this run. For "
+            "corrected references, run it on a dataset with them: no request is sent again"
+        ),
+    )
 
 
 def _read_manifest(path: Path) -> RunManifest:

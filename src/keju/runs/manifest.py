@@ -116,16 +116,12 @@ def checked_label(text: str) -> str:
             backslash, or is ``.`` or ``..``: a label is never a path.
     """
     label = text.strip()
-    if not label or len(label) > LONGEST_LABEL:
+    is_name = printable(label) == label and not {"/", "\\"} & {*label} and label not in (".", "..")
+    if not 1 <= len(label) <= LONGEST_LABEL or not is_name:
         raise UsageError(
-            "a label has 1 to {} characters, not {}. Use a short name, e.g. --label step-2000",
-            LONGEST_LABEL,
-            len(label),
-        )
-    if printable(label) != label or "/" in label or "\\" in label or label in (".", ".."):
-        raise UsageError(
-            "the label {!r} contains a control character or a part of a path. Use letters, "
-            "digits, points, hyphens and spaces, e.g. --label step-2000",
+            "the label {!r} is not usable. Use 1 to {} letters, digits, points, hyphens and "
+            "spaces, e.g. --label step-2000",
             shortened(printable(label)),
+            LONGEST_LABEL,
         )
     return label

@@ -138,8 +138,6 @@ def broken_plugins() -> list[str]:
 def _collected(_files: str) -> Mapping[Key, Metric]:
     found: dict[Key, Metric] = {}
     for entry in _REGISTRY.iter_entries():
-        if len(_REGISTRY.list_providers(entry.name)) > 1:
-            raise PluginError(entry.problem)
         if entry.thing is None:
             continue
         own = replace(entry.thing, origin=_origin(entry.thing, entry.plugin))
