@@ -17,7 +17,6 @@ from keju.registry import (
     PluginError,
     Registry,
     add_plugin_files,
-    check_installed,
     list_broken,
     register,
 )
@@ -257,18 +256,3 @@ def test_two_plugin_files_with_one_name_clash(tmp_path, monkeypatch):
     importlib.import_module(name)
     with pytest.raises(PluginError, match=rf"by {name}\.py \(sha256 .* and by nine\.py \(sha256"):
         add_plugin_files([plugin_file(tmp_path / "nine.py", one.kind)])
-
-
-def test_a_missing_plugin_is_named_and_another_version_is_accepted(tmp_path, monkeypatch):
-    gone = Plugin(name="no-such-plugin", version="1.2")
-    wrong = r"the run R needs the plug-in no-such-plugin 1\.2, which is missing\. Install"
-    with pytest.raises(PluginError, match=wrong):
-        check_installed([gone], "the run R")
-    file = plugin_file(tmp_path / "known.py", "keju.test.known")
-    other = Plugin(name="known.py", sha256="0" * 64)
-    with pytest.raises(PluginError, match=r"known\.py \(sha256 0{12}\), which.*--plugin"):
-        check_installed([other], "the run R")
-    add_plugin_files([file])
-    distribution(tmp_path / "site", "some-plugin", "1.3", {})
-    monkeypatch.syspath_prepend(tmp_path / "site")
-    check_installed([other, Plugin(name="some-plugin", version="1.2")], "the run R")

@@ -468,20 +468,6 @@ def list_plugin_sources() -> tuple[PluginSource, ...]:
     return tuple(_SOURCES.values())
 
 
-def check_installed(plugins: Iterable[Plugin], place: str) -> None:
-    """Check that the plug-ins that a manifest records are installed, in any version.
-
-    Raises:
-        PluginError: a plug-in is missing, which `place` needs.
-    """
-    for plugin in plugins:
-        hint = _("Install it from a source that you trust")
-        if plugin.sha256:
-            hint = _("Load it with --plugin FILE.py")
-        if not (has_plugin(plugin.name) or plugin.name in sys.modules):
-            raise PluginError("{} needs the plug-in {}, which is missing", place, plugin, hint=hint)
-
-
 def has_plugin(name: str) -> bool:
     """Return whether a plug-in is there: a file NAME.py, loaded or imported, or a distribution."""
     from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - slow

@@ -21,11 +21,14 @@ _BUSY = frozenset({5, 32})
 _WAITS = (0.01, 0.03, 0.1, 0.3, 0.6, 1.0)
 """Seconds to wait before each further try."""
 
-_READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
-"""Errors of places that a user cannot write to."""
-
-_NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.EIO})
-"""Errors of file systems, such as some network mounts, on which files cannot be locked."""
+_NO_LOCKS = frozenset(
+    {
+        *(errno.EROFS, errno.EACCES, errno.EPERM),
+        *(errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.EIO),
+    }
+)
+"""Errors of places that a user cannot write to, and of file systems, such as some network mounts,
+on which files cannot be locked."""
 
 
 def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
@@ -87,8 +90,7 @@ def locked_file(path: Path, *, busy: str) -> FileLock:
     """Lock a file until the caller releases it; `busy` is the error if another process has it.
 
     Raises:
-        UsageError: another process has locked it, its folder cannot be written to, or the file
-            system does not support locks.
+        UsageError: another process has locked it, or it cannot be locked in this place.
     """
     lock = FileLock(path, timeout=0)
     try:
@@ -96,18 +98,10 @@ def locked_file(path: Path, *, busy: str) -> FileLock:
     except Timeout:
         raise UsageError(busy) from None
     except OSError as error:
-        if error.errno not in _READ_ONLY | _NO_LOCKS:
+        if error.errno not in _NO_LOCKS:
             raise
-        if error.errno in _READ_ONLY:
-            raise UsageError(
-                "{}: cannot be written ({}). Make the folder writable, or copy it to a disk that "
-                "you can write to",
-                path,
-                error.strerror,
-            ) from None
         raise UsageError(
-            "{}: the file system does not support locks ({}). Use an --out on a local disk, and "
-            "copy it from there",
+            "{}: cannot be locked ({}). Use a folder on a local disk that you can write to",
             path,
             error.strerror,
         ) from None

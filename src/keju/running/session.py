@@ -37,8 +37,7 @@ from keju.datasets.store import Dataset
 from keju.definitions.pair_forms import reduced_form
 from keju.errors import UsageError
 from keju.items import TRUE_READING, Item, Request, Response
-from keju.models import Model, ModelOptions, open_models, role_of
-from keju.registry import check_installed
+from keju.models import Model, ModelOptions, open_models
 from keju.running.batching import check_batchable, send_in_batches
 from keju.running.contents import Element, Later, RunContents, Skipped, Unread
 from keju.running.examples import Examples, has_examples
@@ -268,14 +267,7 @@ class _Session:
         """The opened models, after checks of the options that concern them."""
         selection = self.selection
         options = with_own_prompts(self.options, selection)
-        try:
-            models = open_models(self.models, options, access_of(dataset, reference))
-        except UsageError:
-            unknown = any(isinstance(spec, str) and role_of(spec) is None for spec in self.models)
-            if unknown and self.folder.exists():
-                # A plug-in that the run has used so far may be missing, which is the better error.
-                check_installed(self.folder.manifest().plugins, f"the run {self.out}")
-            raise
+        models = open_models(self.models, options, access_of(dataset, reference))
         notes = check_models(models, options, selection)
         self.print(*(note for model in models for note in model.notes), *notes)
         if self.policy.batch:
