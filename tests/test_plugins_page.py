@@ -48,7 +48,7 @@ def test_the_first_example_has_every_kind_with_its_signature(tmp_path, monkeypat
     file = tmp_path / "hooks.py"
     file.write_text(blocks("python")[0], "utf-8")
     registry.add_plugin_files([file])
-    kinds = {kind for kind, _name, _module in registry._CLAIMS}
+    kinds = {kind for kind, _name in registry._CLAIMS}
     assert kinds == {
         "models", "readers", "steps", "sources", "metrics", "writers", "exports", "responses",
     }  # fmt: skip

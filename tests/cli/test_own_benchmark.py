@@ -228,7 +228,7 @@ def test_a_missing_plugin_is_an_error_of_every_command(made: Path) -> None:
         (
             'name = "Manuscripts"',
             'name = "OBI-Bench"',
-            ("contains a different", "'OBI-Bench'"),
+            ("differs from the one in keju", "'OBI-Bench'"),
         ),
         ("tasks.dunhuang_dating", "tasks.page_ocr", ("'page_ocr'", "pages (keju)")),
     ],
