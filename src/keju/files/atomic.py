@@ -96,22 +96,27 @@ def locked_file(path: Path, *, busy: str) -> FileLock:
     except Timeout:
         raise UsageError(busy) from None
     except OSError as error:
-        if error.errno not in _READ_ONLY | _NO_LOCKS:
-            raise
-        if error.errno in _READ_ONLY:
-            raise UsageError(
-                "{}: cannot be written ({}). Make the folder writable, or copy it to a disk that "
-                "you can write to",
-                path,
-                error.strerror,
-            ) from None
-        raise UsageError(
+        raise lock_error(path, error) from None
+    return lock
+
+
+def lock_error(path: Path, error: OSError) -> UsageError | OSError:
+    """The error for a user whose file cannot be locked; the same one if its cause is not known."""
+    if error.errno in _READ_ONLY:
+        return UsageError(
+            "{}: cannot be written ({}). Make the folder writable, or copy it to a disk that "
+            "you can write to",
+            path,
+            error.strerror,
+        )
+    if error.errno in _NO_LOCKS:
+        return UsageError(
             "{}: the file system does not support locks ({}). Use an --out on a local disk, and "
             "copy it from there",
             path,
             error.strerror,
-        ) from None
-    return lock
+        )
+    return error
 
 
 def read_at(stream: IO[bytes], size: int, start: int) -> bytes:

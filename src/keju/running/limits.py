@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
 
@@ -205,6 +206,7 @@ class Slots:
         self._changed.set()
 
 
+@dataclass
 class Budget:
     """The money of a run: the maximum cost of a request is reserved before it is sent.
 
@@ -217,14 +219,13 @@ class Budget:
         spent: the cost of the run so far.
     """
 
-    def __init__(
-        self, max_cost: float | None = None, currency: str = "", spent: float = 0.0
-    ) -> None:
-        self.spent = spent
-        self.used_up: Text | str = ""
-        self._max_cost, self._currency = max_cost, currency
-        self._reserved, self._reservations = 0.0, 0
-        self._settled = asyncio.Event()
+    max_cost: float | None = None
+    currency: str = ""
+    spent: float = 0.0
+    used_up: Text | str = ""
+    _reserved: float = 0.0
+    _reservations: int = 0
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def reserve(self, cost: float, slots: Slots) -> bool:
         """Reserve a cost as soon as it fits the budget; false if it never will.
@@ -233,15 +234,15 @@ class Budget:
             cost: the maximum cost of a request.
             slots: those of the request's model; once they are stopped, nothing is reserved.
         """
-        while self._max_cost is not None and self.spent + self._reserved + cost > self._max_cost:
+        while self.max_cost is not None and self.spent + self._reserved + cost > self.max_cost:
             if self.used_up or slots.stopped:
                 return False
             if not self._reservations:
                 self.used_up = _(
                     "the limit --max-cost {:g} {} is reached: {:.4f} are spent, and the next "
                     "request may cost {:.4f}",
-                    self._max_cost,
-                    self._currency,
+                    self.max_cost,
+                    self.currency,
                     self.spent,
                     cost,
                     hint="Run the same command with a higher --max-cost to continue",
@@ -275,7 +276,8 @@ def remaining_budget(
     folder: RunFolder,
     identities: Mapping[str, Mapping[str, str]],
     earlier: Mapping[str, Mapping[str, str]],
-    policy: Policy,
+    prices: Prices,
+    max_cost: float | None,
 ) -> Budget:
     """The rest of a budget after the cost of all stored responses.
 
@@ -286,20 +288,18 @@ def remaining_budget(
         folder: where responses are stored.
         identities: those of the models that get requests now, by name.
         earlier: those of other models with stored responses.
-        policy: the limit and the prices.
+        prices: the prices.
+        max_cost: the limit; None sets none.
 
     Raises:
         UsageError: money is limited, and the price of a model is not known.
         DataError: a stored line is damaged.
     """
-    prices = policy.prices
-    if prices is None:
-        return Budget()
     estimators = {
         name: CostEstimator(identity, prices)
         for name, identity in {**earlier, **identities}.items()
     }
-    for name in identities if policy.max_cost is not None else ():
+    for name in identities if max_cost is not None else ():
         if estimators[name].paid and estimators[name].price is None:
             raise UsageError(
                 "--max-cost: the price file has no price for {}. Add one, in the form of: keju run "
@@ -311,4 +311,4 @@ def remaining_budget(
         for response in read_jsonl(path, _PaidResponse, appended=True):
             if estimator := estimators.get(response.model):
                 spent += estimator.cost(response.usage) + estimator.cost(response.uncounted)
-    return Budget(policy.max_cost, prices.currency, spent)
+    return Budget(max_cost, prices.currency, spent)

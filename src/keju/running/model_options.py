@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Self, overload
@@ -12,26 +12,25 @@ from msgspec.structs import replace
 from keju.datasets.page_names import find_named_pages
 from keju.datasets.store import Dataset
 from keju.definitions import query_of
-from keju.definitions.wordings import RELEASED, own_wordings
+from keju.definitions.wordings import RELEASED, Wording, own_wordings
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item, get_group
 from keju.models import AskError, DatasetAccess, ItemImages, Model, ModelOptions
 from keju.models.base import ENDPOINTS
-from keju.running.readings import takes_no_prompt
-from keju.running.selection import Selection
+from keju.running.selection import Selection, takes_no_prompt
 from keju.runs.record_list import RecordList
 from keju.texts import Text, _, listed
 
 
+@dataclass
 class LazyImages(Sequence[bytes]):
     """The images of a request, read from the dataset on access."""
 
-    def __init__(self, dataset: Dataset, refs: Sequence[ImageRef]) -> None:
-        self._dataset = dataset
-        self._refs = refs
+    dataset: Dataset
+    refs: Sequence[ImageRef]
 
     def __len__(self) -> int:
-        return len(self._refs)
+        return len(self.refs)
 
     @overload
     def __getitem__(self, index: int) -> bytes: ...
@@ -39,9 +38,9 @@ class LazyImages(Sequence[bytes]):
     def __getitem__(self, index: slice) -> Self: ...
     def __getitem__(self, index: int | slice) -> bytes | Sequence[bytes]:
         if isinstance(index, slice):
-            return LazyImages(self._dataset, self._refs[index])
+            return LazyImages(self.dataset, self.refs[index])
         try:
-            return self._dataset.image_bytes(self._refs[index])
+            return self.dataset.image_bytes(self.refs[index])
         except DataError as error:
             raise AskError("unreadable-image", str(error)) from None
 
@@ -101,14 +100,14 @@ def _pages(items: Iterable[Item]) -> Iterator[Item]:
             )
 
 
-def with_own_prompts(options: ModelOptions, selection: Selection) -> ModelOptions:
+def with_own_prompts(options: ModelOptions, wordings: Mapping[str, Wording]) -> ModelOptions:
     """The model options, with the texts of the user's own wordings, which must not contain a key.
 
     Raises:
         UsageError: there are two system prompts.
     """
     stored = {}
-    for name, own in own_wordings(selection.wordings).items():
+    for name, own in wordings.items():
         systems = [own.system, *(prompt.system for prompt in own.prompts.values())]
         if options.system_prompt and any(systems):
             raise UsageError(

@@ -16,7 +16,7 @@ from keju.running.contents import Later, RunContents, Skipped, Unread
 from keju.running.key import Slot, key_of
 from keju.running.limits import Policy
 from keju.running.prices import Prices
-from keju.running.readings import name_of_images, readers_of
+from keju.running.readings import name_of_images
 from keju.running.store import ResponseStore
 from keju.running.tokens import TEXT_RULE, image_rule, request_tokens, text_tokens, texts_of
 from keju.runs import RunFolder
@@ -273,7 +273,7 @@ def _count_requests(contents: RunContents, model: Model, folder: RunFolder) -> I
 
 def _count_readings(contents: RunContents, folder: RunFolder) -> Iterator[_Count]:
     """The transcriptions that are made before, one row per reader: two models may share one."""
-    for reader, models in readers_of(contents.models, contents.settings):
+    for reader in dict.fromkeys(contents.readers.values()):
         heads = ResponseStore(folder).known(reader.model.name, readings=True)
         count = _Count(reader.model, READING)
         lengths = {
@@ -283,7 +283,7 @@ def _count_readings(contents: RunContents, folder: RunFolder) -> Iterator[_Count
             for item in contents.sent_items
             if count.paid
         }
-        for request in contents.reading_requests(reader, models):
+        for request in contents.reading_requests(reader):
             length = lengths.get(request.item)
             stored = _is_stored(request, reader.model, heads)
             count.add(request, length or 0, stored=stored)

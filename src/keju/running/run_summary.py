@@ -201,42 +201,44 @@ def run_summary(
         waiting: the number of requests in unfinished batches.
         interrupted: whether the user or the system stopped it.
     """
+    models = []
+    for queue in queues:
+        statuses, failures = Counter(queue.statuses), Counter(queue.failures)
+        for head, count in queue.kept.items():
+            statuses[head.status] += count
+            if head.status == "failed":
+                failures[head.kind] += count
+        answered = any(status != "failed" for status in statuses)
+        hint = failure_hint(queue.halted_by, answered=answered) if queue.halted_by else Hint()
+        summary = ModelSummary(
+            model=queue.model.name,
+            planned=queue.kept.total() + queue.total,
+            asked=queue.total - queue.left,
+            attempts=queue.attempts,
+            waited=round(queue.waited, 3),
+            left=queue.left,
+            statuses=dict(sorted(statuses.items())),
+            failures=dict(sorted(failures.items())),
+            not_asked=dict(queue.not_asked),
+            halted=queue.halted,
+            hint=join_sentences(filter(None, (hint.what, queue.diagnosis)))
+            if queue.diagnosis
+            else hint.what,
+            answered=answered,
+            then=hint.then,
+            refused=tuple(sorted(queue.refused)),
+            not_sent=tuple(sorted(queue.not_sent)),
+            trouble=dict(sorted(queue.trouble.items())),
+            ignored_usage=tuple(queue.ignored_usage),
+        )
+        models.append(summary)
     return RunSummary(
         out=out,
         items=items,
-        models=tuple(map(_model_summary, queues)),
+        models=tuple(models),
         interrupted=interrupted,
         used_up=budget.used_up,
         waiting=waiting,
         cost=budget.spent if policy.prices else None,
         currency=policy.prices.currency if policy.prices else "",
-    )
-
-
-def _model_summary(queue: ModelQueue) -> ModelSummary:
-    kept, statuses, failures = queue.kept, Counter(queue.statuses), Counter(queue.failures)
-    for head, count in kept.items():
-        statuses[head.status] += count
-        if head.status == "failed":
-            failures[head.kind] += count
-    answered = any(status != "failed" for status in statuses)
-    hint = failure_hint(queue.halted_by, answered=answered) if queue.halted_by else Hint()
-    return ModelSummary(
-        model=queue.model.name,
-        planned=kept.total() + queue.total,
-        asked=queue.done,
-        attempts=queue.attempts,
-        waited=round(queue.waited, 3),
-        left=queue.left,
-        statuses=dict(sorted(statuses.items())),
-        failures=dict(sorted(failures.items())),
-        not_asked=dict(queue.not_asked),
-        halted=queue.halted,
-        hint=join_sentences(filter(None, (hint.what, queue.diagnosis))),
-        answered=answered,
-        then=hint.then,
-        refused=tuple(sorted(queue.refused)),
-        not_sent=tuple(sorted(queue.not_sent)),
-        trouble=dict(sorted(queue.trouble.items())),
-        ignored_usage=tuple(queue.ignored_usage),
     )

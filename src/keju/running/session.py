@@ -2,7 +2,7 @@
 
 The path of a run, and of one item in it::
 
-    run ─▶ open ─▶ prepare ─▶ check_resumed ─▶ record_run ─▶ Sender.run ─▶ run_summary
+    run ─▶ _Session ─▶ prepare ─▶ check_resumed ─▶ record_run ─▶ Sender.run ─▶ run_summary
 
     Item ─RunContents.requests─▶ Request ─request_key─▶ Slot ─ResponseStore.known─▶ kept | missing
     missing ─▶ Slots.enter ─▶ Model.answer ─▶ response_of ─▶ ResponseStore.append ─▶ ModelQueue.note
@@ -22,10 +22,8 @@ import os
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, contextmanager, suppress
-from contextvars import copy_context
-from functools import partial
+from contextlib import AsyncExitStack, suppress
+from functools import cached_property, partial
 from math import isfinite
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -35,9 +33,10 @@ from msgspec.structs import replace
 from keju.console import Console
 from keju.datasets.store import Dataset
 from keju.definitions.pair_forms import reduced_form
+from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError
 from keju.items import TRUE_READING, Item, Request, Response
-from keju.models import Model, ModelOptions, open_models, role_of
+from keju.models import DatasetAccess, Model, ModelOptions, open_models, role_of
 from keju.registry import check_installed
 from keju.running.batching import check_batchable, send_in_batches
 from keju.running.contents import Element, Later, RunContents, Skipped, Unread
@@ -48,13 +47,11 @@ from keju.running.model_options import access_of, check_models, with_own_prompts
 from keju.running.pair_reducing import reduce_pairs_for_run
 from keju.running.plan import Plan, estimate, item_to_count
 from keju.running.progress import show
-from keju.running.readings import Reader, readers_of
 from keju.running.recording import check_resumed, record_run
 from keju.running.requests import item_to_send
-from keju.running.restricted_data import FILE as SENDING
-from keju.running.restricted_data import SendingCheck, SentData
+from keju.running.restricted_data import SentData, check_sending, sending_question
 from keju.running.run_summary import RunSummary, run_summary
-from keju.running.selection import Selection, read_selected
+from keju.running.selection import Selection, in_shard, read_selected
 from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
@@ -68,7 +65,7 @@ Requests = Callable[[], Iterable[Element]]
 _OURS = frozenset(
     {
         "run.lock", "items.parquet", "examples.parquet", "readings", "responses", "scores",
-        "batches", "people", "timings.json", SENDING,
+        "batches", "people", "timings.json",
     }
 )  # fmt: skip
 _DIAGNOSED = frozenset({"bad-request", "bad-response", "connection"})
@@ -115,9 +112,9 @@ def run(
         PrerequisiteError: a model needs something that is not installed.
         DataError: the dataset or the run is damaged, or the disk is full.
     """
-    session = _Session(dataset_path, models, out, settings, interruption or Interruption())
-    with session.open():
-        return asyncio.run(session.send())
+    session = _Session(dataset_path, models, out, settings)
+    with session.store:
+        return asyncio.run(session.send(interruption or Interruption()))
 
 
 async def run_in_loop(
@@ -134,17 +131,9 @@ async def run_in_loop(
     Raises:
         KejuError: as `run`.
     """
-    session = _Session(dataset_path, models, out, settings, Interruption(signals=False))
-    loop, opened = asyncio.get_running_loop(), session.open()
-    in_context = copy_context().run  # `permitting` holds there too.
-    # One thread for both, because the lock of the run belongs to a thread.
-    with ThreadPoolExecutor(1) as thread:
-        try:
-            opening = loop.run_in_executor(thread, in_context, opened.__enter__)
-            await asyncio.shield(opening)
-            return await session.send()
-        finally:
-            await loop.run_in_executor(thread, opened.__exit__, None, None, None)
+    session = await asyncio.to_thread(_Session, dataset_path, models, out, settings)
+    with session.store:
+        return await session.send(Interruption(signals=False))
 
 
 def plan_run(
@@ -163,10 +152,9 @@ def plan_run(
     """
     # The directory of a new run is a path that cannot exist.
     out = out or Path(os.devnull, "run")
-    session = _Session(dataset_path, models, out, settings, Interruption(signals=False))
-    session.options = replace(session.options, asking=False)
-    session.select(item_to_count)
-    if question := session.sending.question(session.contents.models)[1]:
+    session = _Session(dataset_path, models, out, settings, planning=True)
+    hosts = {host for model in session.contents.models for host in model.destinations}
+    if hosts and (question := sending_question(hosts, session.sent_data)):
         session.print(
             _(
                 "Before the first request you will be asked: {}. In scripts: "
@@ -178,13 +166,15 @@ def plan_run(
 
 
 class _Session:
-    """One call of `run`: its arguments, and what `open` makes of them."""
+    """One call of `run`: its checked options, the selected items and the opened models.
 
-    contents: RunContents
-    readers: list[tuple[Reader, list[Model]]]
-    folder: RunFolder
-    store: ResponseStore
-    sending: SendingCheck
+    Args:
+        dataset_path: the dataset.
+        models: the models, as model strings or opened.
+        out: the run directory.
+        settings: see `RunSettings`.
+        planning: nothing is sent; items keep what the length of an answer depends on.
+    """
 
     def __init__(
         self,
@@ -192,95 +182,86 @@ class _Session:
         models: Sequence[str | Model],
         out: Path,
         settings: RunSettings,
-        interruption: Interruption,
+        *,
+        planning: bool = False,
     ) -> None:
-        self.dataset_path, self.models, self.out = dataset_path, models, out
-        self.selection = settings.get("selection") or Selection()
-        self.options = settings.get("options") or ModelOptions()
+        selection = settings.get("selection") or Selection()
         self.policy = settings.get("policy") or Policy()
         self.console = settings.get("console")
-        self.interruption = interruption
-
-    @contextmanager
-    def open(self) -> Iterator[None]:
-        """Select the items, open the models, and lock the run; no request is sent yet."""
-        sends_text = bool(TRUE_READING.intersection(self.selection.settings))
-        self.select(partial(item_to_send, transcription=sends_text))
-        if not self.folder.exists():
-            # Nothing is left of a run that is not permitted.
-            self.sending.check(self.contents.models)
-        with ResponseStore(self.folder) as self.store:
-            yield
-
-    async def send(self) -> RunSummary:
-        """Send the missing requests, store their responses, and summarise."""
-        contents, folder, policy = self.contents, self.folder, self.policy
-        earlier = folder.manifest().models if folder.exists() else {}
-        readers = [reader.model for reader, _served in self.readers]
-        identities = {model.name: model.identity for model in (*contents.models, *readers)}
-        budget = remaining_budget(folder, identities, earlier, policy)
-        queues, waiting = self.prepare_and_record(), 0
-        async with AsyncExitStack() as models:
-            for model in contents.models:
-                models.push_async_callback(model.close)
-            if policy.batch:
-                waiting = await send_in_batches(queues, contents.dataset, self.store, policy)
-            else:
-                if await self.transcribe(budget):
-                    queues = self.prepare_and_record()
-                await self.send_queues(queues, self.store.append, budget)
-                for queue in queues:
-                    if queue.halted_by and queue.done == queue.statuses["failed"]:
-                        await _diagnose(queue)
-        return run_summary(
-            str(self.out), queues, budget, policy,
-            items=len(contents.sent_items), waiting=waiting,
-            interrupted=bool(self.interruption.count),
-        )  # fmt: skip
-
-    def select(self, keep: Callable[[Item], Item]) -> None:
-        """Check all options, select the items and open the models.
-
-        Args:
-            keep: reduces each item to what is needed.
-        """
-        selection, decoding = self.selection, self.options.decoding
         self.policy.check()
+        self.folder = _run_folder(out)
+        self.store = ResponseStore(self.folder)
+        dataset = Dataset.open(dataset_path)
+        sends_text = bool(TRUE_READING.intersection(selection.settings))
+        keep = item_to_count if planning else partial(item_to_send, transcription=sends_text)
+        items, reference = read_selected(dataset, selection, keep)
+        options = settings.get("options") or ModelOptions()
+        if planning:
+            options = replace(options, asking=False)
+        opened = self.open_models(models, options, selection, access_of(dataset, reference))
+        stored_items = None
+        if selection.pairs is not None:
+            stored_items = self.reduce_pairs(dataset, items, selection.pairs)
+            reduced = {item.id: keep(item) for item in stored_items if reduced_form(item)}
+            items = RecordList(Item, (reduced.get(item.id, item) for item in items))
+        self.contents = RunContents(
+            dataset,
+            opened,
+            items,
+            selection,
+            sent_items=in_shard(items, selection.shard) if selection.shard else items,
+            variants=selection.variants,
+            stored_items=stored_items,
+            examples=Examples(reference) if has_examples(selection.wordings) else None,
+        )
+        if self.policy.batch:
+            check_batchable(self.contents, self.policy)
+        if not planning and not self.folder.exists():
+            # Nothing is left of a run that is not permitted.
+            self.check_sending(opened)
+
+    @cached_property
+    def sent_data(self) -> SentData:
+        """The data that the requests contain."""
+        return SentData.of(self.contents.dataset, self.contents.items)
+
+    def check_sending(self, models: Iterable[Model]) -> None:
+        """Ask before restricted data are sent to another machine.
+
+        Raises:
+            UsageError: sending is not permitted.
+        """
+        if remote := [model for model in models if model.destinations]:
+            check_sending(remote, self.sent_data)
+
+    def open_models(
+        self,
+        models: Sequence[str | Model],
+        options: ModelOptions,
+        selection: Selection,
+        access: DatasetAccess,
+    ) -> list[Model]:
+        """The opened models, after checks of the options that concern them."""
         for name in ("temperature", "top_p"):
-            value = getattr(decoding, name)
+            value = getattr(options.decoding, name)
             if value is not None and not isfinite(value):
                 raise UsageError("--{} must be a number, not {:g}", name.replace("_", "-"), value)
-        self.folder = _run_folder(self.out)
-        dataset = Dataset.open(self.dataset_path)
-        items, reference = read_selected(dataset, selection, keep)
-        models = self.open_models(dataset, reference)
-        reduced_items = None
-        if selection.pairs is not None:
-            reduced_items = self.reduce_pairs(dataset, items, selection.pairs)
-            reduced = {item.id: keep(item) for item in reduced_items if reduced_form(item)}
-            items = RecordList(Item, (reduced.get(item.id, item) for item in items))
-        examples = Examples(reference) if has_examples(selection.wordings) else None
-        self.contents = RunContents(dataset, models, items, selection, reduced_items, examples)
-        self.readers = readers_of(models, self.contents.settings)
-        self.sending = SendingCheck(self.folder, SentData.of(dataset, items))
-
-    def open_models(self, dataset: Dataset, reference: Sequence[Item]) -> list[Model]:
-        """The opened models, after checks of the options that concern them."""
-        selection = self.selection
-        options = with_own_prompts(self.options, selection)
+        if own := own_wordings(selection.wordings):
+            options = with_own_prompts(options, own)
         try:
-            models = open_models(self.models, options, access_of(dataset, reference))
+            opened = open_models(models, options, access)
         except UsageError:
-            unknown = any(isinstance(spec, str) and role_of(spec) is None for spec in self.models)
+            unknown = any(isinstance(spec, str) and role_of(spec) is None for spec in models)
             if unknown and self.folder.exists():
                 # A plug-in that the run has used so far may be missing, which is the better error.
-                check_installed(self.folder.manifest().plugins, f"the run {self.out}")
+                name = f"the run {self.folder.path}"
+                check_installed(self.folder.manifest().plugins, name)
             raise
-        notes = check_models(models, options, selection)
-        self.print(*(note for model in models for note in model.notes), *notes)
-        if self.policy.batch:
-            check_batchable(models, selection, self.policy)
-        return models
+        notes = [note for model in opened for note in model.notes]
+        notes += check_models(opened, options, selection)
+        if notes:
+            self.print(*notes)
+        return opened
 
     def reduce_pairs(self, dataset: Dataset, items: Sequence[Item], form: str) -> list[Item]:
         """The selected items in a reduced pair form, as the run has stored or will store them."""
@@ -288,6 +269,36 @@ class _Session:
         if folder.exists() and folder.manifest().pairs == form and folder.has_its_items():
             stored = {item.id: item for item in folder.items() if reduced_form(item)}
         return reduce_pairs_for_run(dataset, items, form, stored)
+
+    async def send(self, interruption: Interruption) -> RunSummary:
+        """Send the missing requests, store their responses, and summarise.
+
+        The store is open.
+        """
+        contents, folder, store, policy = self.contents, self.folder, self.store, self.policy
+        budget, waiting = Budget(), 0
+        if policy.prices:
+            earlier = folder.manifest().models if folder.exists() else {}
+            readers = [reader.model for reader in contents.readers.values()]
+            identities = {model.name: model.identity for model in (*contents.models, *readers)}
+            budget = remaining_budget(folder, identities, earlier, policy.prices, policy.max_cost)
+        queues = self.prepare_and_record()
+        async with AsyncExitStack() as models:
+            for model in contents.models:
+                models.push_async_callback(model.close)
+            if policy.batch:
+                waiting = await send_in_batches(queues, contents.dataset, store, policy)
+            else:
+                if contents.readers:
+                    keep = partial(store.append, reading=True)
+                    await self.send_queues(self.prepare_readings(), keep, budget, interruption)
+                    queues = self.prepare_and_record()
+                await self.send_queues(queues, store.append, budget, interruption)
+        return run_summary(
+            str(folder.path), queues, budget, policy,
+            items=len(contents.sent_items), waiting=waiting,
+            interrupted=bool(interruption.count),
+        )  # fmt: skip
 
     def prepare_and_record(self) -> list[ModelQueue]:
         """The queue of each model.
@@ -304,39 +315,40 @@ class _Session:
         ]
         if contents.examples:
             contents.examples.check(contents.items, contents.variants)
-        self.sending.check(queue.model for queue in queues if queue.total)
+        self.check_sending(queue.model for queue in queues if queue.total)
         if folder.exists():
             self.print(*check_resumed(contents, store, queues, policy))
         for queue in queues:
-            store.drop(queue.model.name, queue.outdated)
+            if queue.outdated:
+                store.drop(queue.model.name, queue.outdated)
         record_run(contents, folder, {queue.model.name: queue.not_asked for queue in queues})
         return queues
 
-    async def transcribe(self, budget: Budget) -> bool:
-        """Transcribe the images where a setting needs it; false where none does."""
-        contents, store = self.contents, self.store
-        queues = []
-        for reader, models in self.readers:
-            requests = partial(contents.reading_requests, reader, models)
+    def prepare_readings(self) -> list[ModelQueue]:
+        """The queue of each reader: the images to transcribe where a setting needs it."""
+        contents, store, queues = self.contents, self.store, []
+        for reader in dict.fromkeys(contents.readers.values()):
+            requests = partial(contents.reading_requests, reader)
             queue = prepare(reader.model, requests, store, self.policy, subset=True, readings=True)
             queue.doing = _("(reading)")
             queues.append(queue)
-        if not queues:
-            return False
-        self.sending.check(queue.model for queue in queues if queue.total)
+        self.check_sending(queue.model for queue in queues if queue.total)
         for queue in queues:
             store.drop(queue.model.name, queue.outdated, readings=True)
-        await self.send_queues(queues, partial(store.append, reading=True), budget)
-        return True
+        return queues
 
     async def send_queues(
-        self, queues: Sequence[ModelQueue], keep: Callable[[Response], None], budget: Budget
+        self,
+        queues: Sequence[ModelQueue],
+        keep: Callable[[Response], None],
+        budget: Budget,
+        interruption: Interruption,
     ) -> None:
         """Send the requests of the queues, and store the times of engines of this machine."""
-        if self.interruption.count or budget.used_up:
+        if interruption.count or budget.used_up:
             return
         sender = Sender(self.contents.dataset, queues, keep, self.policy.retry, budget)
-        await _send(sender, self.console, self.interruption)
+        await send(sender, self.console, interruption)
         alone = not any(queue.cost.paid for queue in queues)
         timings = [
             queue.stopwatch.timing(queue.model.name, queue.model.identity, alone=alone)
@@ -453,7 +465,7 @@ def send_requests(
         dataset: where the images of the requests are stored, if they have any.
         identities: of all models whose paid responses are stored there; these models' if None.
         before: is called with the models that get requests, before the first one is sent; it may
-            raise an error (`SendingCheck.check`).
+            raise an error (`check_sending`).
         console: where progress is shown; None shows none.
 
     Raises:
@@ -464,8 +476,12 @@ def send_requests(
     queues = [
         prepare(model, partial(requests, model), store, policy, subset=True) for model in models
     ]
-    now = {model.name: model.identity for model in models}
-    budget = remaining_budget(store.folder, now, identities or {}, policy)
+    budget = Budget()
+    if policy.prices:
+        now = {model.name: model.identity for model in models}
+        budget = remaining_budget(
+            store.folder, now, identities or {}, policy.prices, policy.max_cost
+        )
     if before:
         before([queue.model for queue in queues if queue.total])
     for queue in queues:
@@ -477,7 +493,7 @@ def send_requests(
             for model in models:
                 opened.push_async_callback(model.close)
             sender = Sender(dataset, queues, store.append, policy.retry, budget)
-            await _send(sender, console, interruption)
+            await send(sender, console, interruption)
 
     asyncio.run(send_all())
     return run_summary(
@@ -486,8 +502,11 @@ def send_requests(
     )  # fmt: skip
 
 
-async def _send(sender: Sender, console: Console | None, interruption: Interruption) -> None:
-    """Run the sender, with its progress on the console, until done or interrupted."""
+async def send(sender: Sender, console: Console | None, interruption: Interruption) -> None:
+    """Run the sender, with its progress on the console, until done or interrupted.
+
+    For a queue that stopped before any answer, the models of its server are added to the hint.
+    """
     progress = asyncio.create_task(show(sender.queues, console)) if console else None
     task = asyncio.create_task(sender.run())
     try:
@@ -502,16 +521,13 @@ async def _send(sender: Sender, console: Console | None, interruption: Interrupt
             progress.cancel()
             with suppress(asyncio.CancelledError):
                 await progress
-
-
-async def _diagnose(queue: ModelQueue) -> None:
-    """Add the models of its server to the hint of a queue that stopped before any answer."""
-    failure = queue.halted_by
-    if failure is None or failure.kind not in _DIAGNOSED:
-        return
-    # Without a status of HTTP nothing answers there, so that no list of models can be read.
-    if failure.kind != "connection" or failure.message.startswith("HTTP "):
-        queue.diagnosis = await queue.model.diagnosis()
+    for queue in sender.queues:
+        failure = queue.halted_by
+        if failure is None or queue.succeeded or failure.kind not in _DIAGNOSED:
+            continue
+        # Without a status of HTTP nothing answers there, so that no list of models can be read.
+        if failure.kind != "connection" or failure.message.startswith("HTTP "):
+            queue.diagnosis = await queue.model.diagnosis()
 
 
 def _run_folder(out: Path) -> RunFolder:
