@@ -12,6 +12,7 @@ from keju.models import ModelOptions, open_model
 from keju.running import Policy, progress, sending
 from keju.running.progress import Pace, duration, show
 from keju.running.sending import ModelQueue
+from keju.running.timing import Stopwatch
 
 
 def response(*, failed: bool = False) -> Response:
@@ -26,7 +27,7 @@ def queue(total: int = 100, ceiling: int = 8, *, started: bool = True) -> ModelQ
     model = open_model("baseline:copy", ModelOptions())
     variant = ModelQueue(model, iter(()), total=total, policy=Policy(concurrency=ceiling))
     if started:
-        variant.stopwatch.start()
+        variant.stopwatch = Stopwatch()
     return variant
 
 
@@ -93,7 +94,7 @@ def test_an_engine_waits_for_the_one_before_it_and_then_starts():
     variant = queue(total=3, started=False)
     pace = Pace(variant)
     assert pace.line() == "waiting for the engine before it"
-    variant.stopwatch.start()
+    variant.stopwatch = Stopwatch()
     assert (pace.line(), variant.slots.limit) == ("starting", 1)
     variant.note(response(), dead_after=9)
     assert variant.slots.limit == 8

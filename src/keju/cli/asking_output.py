@@ -25,7 +25,6 @@ def show_plan(found: Plan, notes: Sequence[str] = (), *, everything: bool = True
     """
     from keju.cli.output.brief import print_briefly
     from keju.cli.output.plan_tables import (
-        forms_notes,
         plan_notes,
         plan_table,
         sums_table,
@@ -33,7 +32,7 @@ def show_plan(found: Plan, notes: Sequence[str] = (), *, everything: bool = True
     )
 
     totals: list[RenderableType] = [totals_table(found)] if found.wire_bytes else []
-    rest: list[RenderableType] = [*plan_notes(found), *notes, *forms_notes(found)]
+    rest: list[RenderableType] = [*plan_notes(found), *notes]
     print_briefly(
         [*totals, *rest, plan_table(found)], [*totals, sums_table(found), *rest],
         everything=everything,

@@ -35,8 +35,8 @@ from keju.items import UNKNOWN, Record, Request, Response
 from keju.judging.rubrics import Rubrics
 from keju.models import Model, ModelOptions, open_model
 from keju.running import EstimatedRequest, Plan, Policy, ResponseStore, RunSummary, plan_of
-from keju.running.key import Slot, key_of
 from keju.running.prices import Prices
+from keju.running.requests import Slot, key_of
 from keju.running.restricted_data import SentData, check_sending
 from keju.running.session import send_requests
 from keju.running.store import StoredResponses

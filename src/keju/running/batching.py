@@ -24,9 +24,8 @@ from keju.files import read_json, write_json
 from keju.items import Record, Response
 from keju.models import AskError
 from keju.models.decoding import Parameters
-from keju.running.contents import RunContents
+from keju.running.contents import LazyImages, RunContents
 from keju.running.limits import Policy, RetryPolicy
-from keju.running.model_options import LazyImages
 from keju.running.sending import Job, ModelQueue, Sender, response_of
 from keju.running.store import ResponseStore
 from keju.texts import _

@@ -1,23 +1,108 @@
-"""`RunContents`: the items that a run sends to its models, and the requests made of them."""
+"""`RunContents`: the items that a run sends to its models, and the requests made of them.
+
+`access_of` returns the data of the dataset that models may use besides their requests.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, Self, overload
 
+from keju.datasets.page_names import find_named_pages
 from keju.datasets.store import Dataset
-from keju.items import OWN_READING, Failure, Item, Request, Setting
-from keju.models import Model
+from keju.definitions import query_of
+from keju.errors import DataError
+from keju.items import OWN_READING, Failure, ImageRef, Item, Request, Setting, get_group
+from keju.models import AskError, DatasetAccess, ItemImages, Model
 from keju.running.examples import Examples
 from keju.running.readings import Reader, Readings, failure_of
 from keju.running.requests import request_count, request_for, requests_for
 from keju.running.selection import RequestVariant, Selection, skip_reason
 from keju.running.store import StoredResponses
 from keju.runs import RunFolder
+from keju.runs.record_list import RecordList
 from keju.text import answer_part
+
+
+@dataclass
+class LazyImages(Sequence[bytes]):
+    """The images of a request, read from the dataset on access."""
+
+    dataset: Dataset
+    refs: Sequence[ImageRef]
+
+    def __len__(self) -> int:
+        return len(self.refs)
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> bytes | Sequence[bytes]:
+        if isinstance(index, slice):
+            return LazyImages(self.dataset, self.refs[index])
+        try:
+            return self.dataset.image_bytes(self.refs[index])
+        except DataError as error:
+            raise AskError("unreadable-image", str(error)) from None
+
+
+@dataclass(frozen=True)
+class _ItemImages:
+    """The images of each item of the test split, read from the dataset at each iteration."""
+
+    dataset: Dataset
+
+    def __iter__(self) -> Iterator[ItemImages]:
+        for item in self.dataset:
+            if item.split == "test" and item.images:
+                yield ItemImages(
+                    item=item.id,
+                    benchmark=item.benchmark,
+                    task=item.task,
+                    group=get_group(item),
+                    images=item.images,
+                )
+
+
+def access_of(dataset: Dataset, reference: Sequence[Item] = ()) -> DatasetAccess:
+    """The data that baselines and files of pages may use.
+
+    Of the test split only the images are used. They are read from the dataset on demand, so that a
+    run without such a model does not read them.
+
+    Args:
+        dataset: where the images are stored.
+        reference: the labelled items of the reference split.
+    """
+    return DatasetAccess(
+        reference=tuple(reference),
+        item_images=_ItemImages(dataset),
+        images_of=partial(LazyImages, dataset),
+        # On disk, because all names of a million pages are compared.
+        pages_of=lambda: find_named_pages(RecordList(Item, _pages(dataset))),
+    )
+
+
+def _pages(items: Iterable[Item]) -> Iterator[Item]:
+    """The items that ask for a transcription of images, with what their pages are named by."""
+    for item in items:
+        try:
+            is_page = bool(item.images) and query_of(item).form == "transcription"
+        except DataError:
+            continue  # Of a task that is not registered, so that it cannot be selected.
+        if is_page:
+            yield Item(
+                id=item.id,
+                benchmark=item.benchmark,
+                task=item.task,
+                query=item.query,
+                images=item.images,
+                metadata=item.metadata,
+            )
 
 
 class Skipped(NamedTuple):

@@ -132,11 +132,6 @@ class Examples:
         return self._examples[name]
 
 
-def has_examples(wordings: Iterable[str]) -> bool:
-    """Whether any of these wordings has examples."""
-    return any(parse_few_shot(name).examples for name in wordings)
-
-
 def with_examples(selection: Selection, counts: Sequence[int], seed: int) -> Selection:
     """Return the selection with the given number of examples in each wording.
 

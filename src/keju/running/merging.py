@@ -20,8 +20,8 @@ from keju.files import relative_path
 from keju.items import Record
 from keju.local_paths import check_local
 from keju.object_stores import is_address
-from keju.running.key import Slot
 from keju.running.recording import list_differences
+from keju.running.requests import Slot
 from keju.running.store import ResponseStore
 from keju.running.timing import add_timings, read_timings
 from keju.runs import RunFolder, RunManifest

@@ -60,7 +60,7 @@ class Pace:
     @property
     def waiting(self) -> bool:
         """Whether the queue waits for other engines to finish first."""
-        return self.queue.stopwatch is not None and not self.queue.stopwatch.started
+        return self.queue.model.local and self.queue.stopwatch is None
 
     @property
     def rate(self) -> float:

@@ -21,7 +21,7 @@ from msgspec.structs import asdict, replace
 
 from keju.datasets.readers.base import join_names
 from keju.datasets.store import Dataset
-from keju.datasets.table import SCHEMA
+from keju.datasets.table import SCHEMA, iter_frames
 from keju.definitions import QuestionForms, query_of, question_forms_of, task
 from keju.definitions.pair_forms import pair_form
 from keju.definitions.wordings import (
@@ -208,7 +208,7 @@ def read_selected(
             *(["id"] if "id" in names else []),
             *([group.alias("group")] if "group" in names else []),
         )
-        for frame in chain([empty], dataset.frames(names))
+        for frame in chain([empty], iter_frames(dataset.items_path, names))
     )
     rows = iter(_select_rows(columns, selection, dataset.path))
     next_row, reference = next(rows, None), list[Item]()
@@ -436,6 +436,11 @@ def _hash_of_images(item: Item) -> int:
     return int.from_bytes(hashlib.sha256(images).digest()[:8], "little")
 
 
+def has_examples(wordings: Iterable[str]) -> bool:
+    """Whether any of these wordings has examples."""
+    return any(parse_few_shot(name).examples for name in wordings)
+
+
 def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
     """The skip reason of an item in a prompt variant, or an empty string.
 
@@ -489,7 +494,8 @@ def _check(selection: Selection) -> None:
     if selection.rounds > MOST_ROUNDS:
         raise UsageError("--rounds must be {:,} at most, not {}", MOST_ROUNDS, selection.rounds)
     for name in selection.wordings:
-        wording(name)
+        if name != RELEASED:
+            wording(name)
     several: dict[str, tuple[Sequence[str], Sequence[str]]] = {
         "setting": (selection.settings, _SETTINGS),
         "script": (selection.scripts, _SCRIPTS),

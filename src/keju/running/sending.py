@@ -44,12 +44,20 @@ from keju.errors import (
 from keju.items import Failure, Request, Response, Status, Usage
 from keju.models import Answer, AskError, Model
 from keju.models.decoding import not_sent
-from keju.running.key import Slot
-from keju.running.limits import Budget, Policy, RetryPolicy, Slots
-from keju.running.model_options import LazyImages
-from keju.running.prices import NO_USAGE, CostEstimator, add_usage, may_be_paid
+from keju.running.contents import LazyImages
+from keju.running.limits import (
+    NO_USAGE,
+    Budget,
+    CostEstimator,
+    Policy,
+    RetryPolicy,
+    Slots,
+    add_usage,
+    may_be_paid,
+)
+from keju.running.requests import Slot
 from keju.running.store import Head
-from keju.running.timing import Stopwatch
+from keju.running.timing import Stopwatch, Timing
 from keju.texts import _, n_
 
 FIRST = 5
@@ -91,8 +99,8 @@ class Job(NamedTuple):
 class ModelQueue:
     """A model queue: the requests that one model has still to answer, with their progress.
 
-    A model that computes on this machine has a stopwatch: no other such model runs at the same
-    time, only one request is in flight until its first answer, and it is timed from there.
+    Models that compute on this machine run one after another. Of each, only one request is in
+    flight until its first answer, and it is timed from there.
 
     Args:
         model: the model.
@@ -125,7 +133,9 @@ class ModelQueue:
         """A word for the progress display if the model does something other than answer."""
         self.cost = CostEstimator(model.identity, policy.prices)
         self.limits_money = policy.max_cost is not None
-        self.stopwatch = Stopwatch() if model.local else None
+        self.stopwatch: Stopwatch | None = None
+        """Of a model that computes on this machine, from its first request on."""
+        self.timing: Timing | None = None
         self.succeeded = any(not head.kind for head in self.kept)
         """Whether the run has an answer of this model, of this session or an earlier one."""
         ceiling = policy.concurrency or model.concurrency
@@ -168,7 +178,7 @@ class ModelQueue:
         if self.stopwatch is not None:
             self.stopwatch.note(response, pages)
         if self.first_done is None and response.attempts:
-            self.first_done = monotonic(), self.done
+            self.first_done = monotonic(), self.total - self.left
         self.attempts += response.attempts
         self.refused.update(response.refused)
         self.not_sent.update(not_sent(self.model.identity, response.decoding))
@@ -247,13 +257,13 @@ class Sender:
         try:
             async with asyncio.TaskGroup() as group:
                 for queue in self.queues:
-                    workers = 0 if queue.stopwatch else min(queue.slots.ceiling, queue.total)
+                    workers = 0 if queue.model.local else min(queue.slots.ceiling, queue.total)
                     for _worker in range(workers):
                         group.create_task(self._work(queue))
                 # Engines of this machine run one after another.
                 for queue in self.queues:
-                    if queue.stopwatch and queue.total:
-                        await self._time(queue, queue.stopwatch)
+                    if queue.model.local and queue.total:
+                        await self._time(queue)
         except BaseExceptionGroup as errors:
             error: BaseException = errors
             while isinstance(error, BaseExceptionGroup):
@@ -265,12 +275,14 @@ class Sender:
         for queue in self.queues:
             queue.slots.stop()
 
-    async def _time(self, queue: ModelQueue, stopwatch: Stopwatch) -> None:
-        stopwatch.start()
+    async def _time(self, queue: ModelQueue) -> None:
+        """Send the requests to an engine of this machine, and time it."""
+        queue.stopwatch = Stopwatch()
         async with asyncio.TaskGroup() as group:
             for _worker in range(min(queue.slots.ceiling, queue.total)):
                 group.create_task(self._work(queue))
-        stopwatch.stop()
+        alone = not any(other.cost.paid for other in self.queues)
+        queue.timing = queue.stopwatch.timing(queue.model.name, queue.model.identity, alone=alone)
 
     async def _work(self, queue: ModelQueue) -> None:
         # The iterator is shared: each worker takes the next job that is still free.

@@ -35,29 +35,28 @@ from keju.datasets.store import Dataset
 from keju.definitions.pair_forms import reduced_form
 from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError
-from keju.items import TRUE_READING, Item, Request, Response
+from keju.items import TRUE_READING, Item, Request
 from keju.models import DatasetAccess, Model, ModelOptions, open_models, role_of
 from keju.registry import check_installed
 from keju.running.batching import check_batchable, send_in_batches
-from keju.running.contents import Element, Later, RunContents, Skipped, Unread
-from keju.running.examples import Examples, has_examples
-from keju.running.key import Slot, request_key
+from keju.running.contents import Element, Later, RunContents, Skipped, Unread, access_of
+from keju.running.examples import Examples
 from keju.running.limits import Budget, Policy, remaining_budget
-from keju.running.model_options import access_of, check_models, with_own_prompts
+from keju.running.model_options import check_models, with_own_prompts
 from keju.running.pair_reducing import reduce_pairs_for_run
 from keju.running.plan import Plan, estimate, item_to_count
 from keju.running.progress import show
 from keju.running.recording import check_resumed, record_run
-from keju.running.requests import item_to_send
+from keju.running.requests import Slot, item_to_send, request_key
 from keju.running.restricted_data import SentData, check_sending, sending_question
-from keju.running.run_summary import RunSummary, run_summary
-from keju.running.selection import Selection, in_shard, read_selected
+from keju.running.run_summary import Hint, ModelSummary, RunSummary, failure_hint
+from keju.running.selection import Selection, has_examples, in_shard, read_selected
 from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
-from keju.texts import _
+from keju.texts import _, join_sentences
 
 Requests = Callable[[], Iterable[Element]]
 """The requests to a model; called twice, with the same requests in the same order."""
@@ -189,7 +188,13 @@ class _Session:
         self.policy = settings.get("policy") or Policy()
         self.console = settings.get("console")
         self.policy.check()
-        self.folder = _run_folder(out)
+        # The path that is checked must be the path that is written: X/new/.. would create X/new and
+        # write to X.
+        self.folder = RunFolder(out.resolve() if ".." in out.parts else out)
+        if self.folder.exists():
+            self.folder.manifest()  # It may be damaged, and nothing is repaired before.
+        elif out.exists():
+            _check_unused(out)
         self.store = ResponseStore(self.folder)
         dataset = Dataset.open(dataset_path)
         sends_text = bool(TRUE_READING.intersection(selection.settings))
@@ -258,7 +263,8 @@ class _Session:
                 check_installed(self.folder.manifest().plugins, name)
             raise
         notes = [note for model in opened for note in model.notes]
-        notes += check_models(opened, options, selection)
+        if own or options.system_prompt or any(model.pair_forms is not None for model in opened):
+            notes += check_models(opened, options, selection)
         if notes:
             self.print(*notes)
         return opened
@@ -289,11 +295,17 @@ class _Session:
             if policy.batch:
                 waiting = await send_in_batches(queues, contents.dataset, store, policy)
             else:
+                timed = []
                 if contents.readers:
+                    timed += self.prepare_readings()
                     keep = partial(store.append, reading=True)
-                    await self.send_queues(self.prepare_readings(), keep, budget, interruption)
+                    sender = Sender(contents.dataset, timed, keep, policy.retry, budget)
+                    await send(sender, self.console, interruption)
                     queues = self.prepare_and_record()
-                await self.send_queues(queues, store.append, budget, interruption)
+                sender = Sender(contents.dataset, queues, store.append, policy.retry, budget)
+                await send(sender, self.console, interruption)
+                if timings := [queue.timing for queue in (*timed, *queues) if queue.timing]:
+                    add_timings(folder, timings)
         return run_summary(
             str(folder.path), queues, budget, policy,
             items=len(contents.sent_items), waiting=waiting,
@@ -336,27 +348,6 @@ class _Session:
         for queue in queues:
             store.drop(queue.model.name, queue.outdated, readings=True)
         return queues
-
-    async def send_queues(
-        self,
-        queues: Sequence[ModelQueue],
-        keep: Callable[[Response], None],
-        budget: Budget,
-        interruption: Interruption,
-    ) -> None:
-        """Send the requests of the queues, and store the times of engines of this machine."""
-        if interruption.count or budget.used_up:
-            return
-        sender = Sender(self.contents.dataset, queues, keep, self.policy.retry, budget)
-        await send(sender, self.console, interruption)
-        alone = not any(queue.cost.paid for queue in queues)
-        timings = [
-            queue.stopwatch.timing(queue.model.name, queue.model.identity, alone=alone)
-            for queue in queues
-            if queue.stopwatch
-        ]
-        if any(timings):
-            add_timings(self.folder, [timing for timing in timings if timing])
 
     def print(self, *notes: str) -> None:
         """Print notes for the user."""
@@ -507,6 +498,8 @@ async def send(sender: Sender, console: Console | None, interruption: Interrupti
 
     For a queue that stopped before any answer, the models of its server are added to the hint.
     """
+    if interruption.count or sender.budget.used_up:
+        return
     progress = asyncio.create_task(show(sender.queues, console)) if console else None
     task = asyncio.create_task(sender.run())
     try:
@@ -530,25 +523,80 @@ async def send(sender: Sender, console: Console | None, interruption: Interrupti
             queue.diagnosis = await queue.model.diagnosis()
 
 
-def _run_folder(out: Path) -> RunFolder:
-    """The directory of a run, new or one that exists.
+def run_summary(
+    out: str,
+    queues: Sequence[ModelQueue],
+    budget: Budget,
+    policy: Policy,
+    *,
+    items: int,
+    waiting: int = 0,
+    interrupted: bool = False,
+) -> RunSummary:
+    """The outcome of all queues.
+
+    Args:
+        out: the directory where responses are stored.
+        queues: the queues.
+        budget: what is spent, and whether the limit was reached.
+        policy: the prices.
+        items: the number of items that the requests are about.
+        waiting: the number of requests in unfinished batches.
+        interrupted: whether the user or the system stopped it.
+    """
+    models = []
+    for queue in queues:
+        statuses, failures = Counter(queue.statuses), Counter(queue.failures)
+        for head, count in queue.kept.items():
+            statuses[head.status] += count
+            if head.status == "failed":
+                failures[head.kind] += count
+        answered = any(status != "failed" for status in statuses)
+        hint = failure_hint(queue.halted_by, answered=answered) if queue.halted_by else Hint()
+        summary = ModelSummary(
+            model=queue.model.name,
+            planned=queue.kept.total() + queue.total,
+            asked=queue.total - queue.left,
+            attempts=queue.attempts,
+            waited=round(queue.waited, 3),
+            left=queue.left,
+            statuses=dict(sorted(statuses.items())),
+            failures=dict(sorted(failures.items())),
+            not_asked=dict(queue.not_asked),
+            halted=queue.halted,
+            hint=join_sentences(filter(None, (hint.what, queue.diagnosis)))
+            if queue.diagnosis
+            else hint.what,
+            answered=answered,
+            then=hint.then,
+            refused=tuple(sorted(queue.refused)),
+            not_sent=tuple(sorted(queue.not_sent)),
+            trouble=dict(sorted(queue.trouble.items())),
+            ignored_usage=tuple(queue.ignored_usage),
+        )
+        models.append(summary)
+    return RunSummary(
+        out=out,
+        items=items,
+        models=tuple(models),
+        interrupted=interrupted,
+        used_up=budget.used_up,
+        waiting=waiting,
+        cost=budget.spent if policy.prices else None,
+        currency=policy.prices.currency if policy.prices else "",
+    )
+
+
+def _check_unused(out: Path) -> None:
+    """Check that a path that exists may become the directory of a new run.
 
     Raises:
         UsageError: the path is something else.
-        DataError: the run is damaged, or of another format; nothing in it is repaired before.
     """
-    # The path that is checked must be the path that is written: X/new/.. would create X/new and
-    # write to X.
-    if ".." in out.parts:
-        out = out.resolve()
-    folder = RunFolder(out)
-    if folder.exists():
-        return RunFolder.open(out)
-    if out.exists() and not out.is_dir():
+    if not out.is_dir():
         raise UsageError("{} is not a directory. Choose another --out", out)
-    for path in out.iterdir() if out.exists() else ():
+    for path in out.iterdir():
         if path.name not in _OURS:
             raise UsageError(
                 "{} is not a keju run directory (found {}). Choose another --out", out, path.name
             )
-    return folder

@@ -29,7 +29,7 @@ from filelock import FileLock, Timeout
 from keju.errors import DataError, UsageError
 from keju.files import encode_stored, lock_error, read_jsonl, read_jsonl_lines, write_atomic
 from keju.items import Failure, Record, Request, Response, Status
-from keju.running.key import Slot, request_key
+from keju.running.requests import Slot, request_key
 from keju.runs import RecordList, RunFolder
 from keju.texts import _
 

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from keju.cli.output.console import name_columns, plain_table, translate
 from keju.running import Plan
-from keju.texts import _, either
+from keju.texts import _
 
 _UNKNOWN = "?"
 
@@ -70,16 +70,6 @@ def totals_table(plan: Plan) -> Table:
         cells += ["" if total.hours is None else f"{total.hours:,.2f}"] * timed
         table.add_row(*cells)
     return table
-
-
-def forms_notes(plan: Plan) -> Iterator[str]:
-    """The options of the reduced forms of tasks of pairs, and a note on their results."""
-    if plan.forms:
-        yield _("Reduced forms: add {}", either(f"--pairs {form}" for form in plan.forms))
-        yield _(
-            "Results of a reduced form are not the paper's experiment and do not enter its tables. "
-            "Fewer --rounds reduce the cost of every form"
-        )
 
 
 def plan_notes(plan: Plan) -> Iterator[str]:
