@@ -31,7 +31,7 @@ from keju.definitions.wordings import (
     wording,
     wording_skip_reason,
 )
-from keju.errors import UsageError, shortened
+from keju.errors import UsageError, number_of, shortened
 from keju.files import sha256_bytes
 from keju.items import (
     OWN_READING,
@@ -45,7 +45,6 @@ from keju.items import (
 )
 from keju.metrics.boxes import box_convention
 from keju.models import role_of
-from keju.running.item_list import list_label
 from keju.runs.manifest import checked_label
 from keju.runs.record_list import RecordList
 from keju.texts import _, listed, n_
@@ -124,7 +123,8 @@ class Selection(Record, frozen=True, kw_only=True):
             if value is not None and name != "items"
         }
         if self.items is not None:
-            settings["items"] = list_label(self.items)
+            ids = "\n".join(sorted(self.items)).encode("utf-8", "surrogatepass")
+            settings["items"] = f"{number_of(len(self.items), 'id')}, sha256 {sha256_bytes(ids)}"
         return settings
 
     @property

@@ -36,7 +36,7 @@ from keju.definitions.pair_forms import reduced_form
 from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError
 from keju.items import TRUE_READING, Item, Request
-from keju.models import DatasetAccess, Model, ModelOptions, open_models, role_of
+from keju.models import DatasetAccess, Model, ModelOptions, open_models
 from keju.registry import check_installed
 from keju.running.batching import check_batchable, send_in_batches
 from keju.running.contents import Element, Later, RunContents, Skipped, Unread, access_of
@@ -256,8 +256,7 @@ class _Session:
         try:
             opened = open_models(models, options, access)
         except UsageError:
-            unknown = any(isinstance(spec, str) and role_of(spec) is None for spec in models)
-            if unknown and self.folder.exists():
+            if self.folder.exists():
                 # A plug-in that the run has used so far may be missing, which is the better error.
                 name = f"the run {self.folder.path}"
                 check_installed(self.folder.manifest().plugins, name)
