@@ -112,15 +112,7 @@ async def send_in_batches(
 
 
 class _BatchSender:
-    """Sends one model's queue in batches.
-
-    Args:
-        queue: the model queue.
-        server: the model's batches.
-        dataset: where the images are stored.
-        store: where responses are stored.
-        retry: for the first request, which is sent directly.
-    """
+    """Sends one model's queue in batches; `retry` is for the first request, sent directly."""
 
     def __init__(
         self,

@@ -112,20 +112,18 @@ class Skipped(NamedTuple):
     requests: int = 1
 
 
-class Later(NamedTuple):
-    """A request that waits for a transcription; it has the item's own one, or none, instead."""
-
-    request: Request
-
-
 class Unread(NamedTuple):
-    """A request that is not sent and is stored as failed, because its images were not read."""
+    """A request that is not sent, because its images were not read.
+
+    With a failure it is stored as failed. Without one it waits for the transcription, and has the
+    item's own one, or none, instead.
+    """
 
     request: Request
-    failure: Failure
+    failure: Failure | None = None
 
 
-Element = Request | Unread | Later | Skipped
+Element = Request | Unread | Skipped
 """A request to be sent, or why none is sent."""
 
 
@@ -214,10 +212,8 @@ class RunContents:
         text = answer_part(transcription.text) if transcription else item.transcription or ""
         failure = failure_of(transcription) if transcription else None
         for request in requests_for(item, variant, text, examples):
-            if transcription is None:
-                yield Later(request)
-            else:
-                yield Unread(request, failure) if failure else request
+            is_read = transcription is not None and failure is None
+            yield request if is_read else Unread(request, failure)
 
     def reading_requests(self, reader: Reader) -> Iterator[Request]:
         """The requests to a reader, from all models and settings that it transcribes for.

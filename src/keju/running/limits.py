@@ -194,12 +194,7 @@ class Slots:
             self._limit = max(1.0, self._limit - 1)
 
     def overloaded(self, sent_at: float, wait: float | None) -> None:
-        """The server reported that it is overloaded.
-
-        Args:
-            sent_at: when the request was sent, by `time.monotonic`.
-            wait: seconds for which the server accepts no requests, if it stated them.
-        """
+        """The server rejected a request of `sent_at`, and perhaps all for `wait` seconds."""
         if sent_at >= self._halved_at:
             self._limit, self._halved_at = max(1.0, self._limit / 2), monotonic()
         self._closed_until = max(self._closed_until, monotonic() + (wait or 0.0))
@@ -216,12 +211,8 @@ class Budget:
     """The money of a run: the maximum cost of a request is reserved before it is sent.
 
     When the answer arrives, its cost replaces the reservation. So requests in flight never spend
-    together more than the budget allows, and near its end they are sent one by one.
-
-    Args:
-        max_cost: the limit; None sets none.
-        currency: its currency.
-        spent: the cost of the run so far.
+    together more than the budget allows, and near its end they are sent one by one. `max_cost` is
+    the limit (None sets none), `spent` the cost of the run so far.
     """
 
     max_cost: float | None = None
@@ -235,9 +226,7 @@ class Budget:
     async def reserve(self, cost: float, slots: Slots) -> bool:
         """Reserve a cost as soon as it fits the budget; false if it never will.
 
-        Args:
-            cost: the maximum cost of a request.
-            slots: those of the request's model; once they are stopped, nothing is reserved.
+        Nothing is reserved once the slots of the request's model are stopped.
         """
         while self.max_cost is not None and self.spent + self._reserved + cost > self.max_cost:
             if self.used_up or slots.stopped:
@@ -299,10 +288,6 @@ class CostEstimator:
 
     `paid`: the model is behind an endpoint; others run on this machine and are free. `price` is
     None where it is free or not known.
-
-    Args:
-        identity: the model's identity.
-        prices: the prices of a price file.
     """
 
     def __init__(self, identity: Mapping[str, str], prices: Prices | None = None) -> None:
@@ -332,12 +317,7 @@ class CostEstimator:
         return cost
 
     def uncounted(self, request: Request, usage: Usage) -> Usage:
-        """The tokens of an answer that its server did not count, or counted wrongly.
-
-        Args:
-            request: the request.
-            usage: the server's count.
-        """
+        """The tokens of an answer that are not in its server's count."""
         if not self.paid or None not in (usage.input_tokens, usage.output_tokens):
             return NO_USAGE
         expected = self.expected(request)
@@ -372,13 +352,7 @@ def remaining_budget(
 
     Their cost is that of the tokens that servers counted, and of the estimate of what they did not
     count. Requests that were in flight when a run was killed left no response and are not included.
-
-    Args:
-        folder: where responses are stored.
-        identities: those of the models that get requests now, by name.
-        earlier: those of other models with stored responses.
-        prices: the prices.
-        max_cost: the limit; None sets none.
+    `identities` are those of the models that get requests now, `earlier` those of other models.
 
     Raises:
         UsageError: money is limited, and the price of a model is not known.

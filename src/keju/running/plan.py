@@ -13,13 +13,13 @@ from keju.definitions import has_reference, task
 from keju.definitions.pair_forms import STEP as PAIRS_STEP
 from keju.items import Item, Record, Request, without_images
 from keju.models import Fit, Model
-from keju.running.contents import Later, RunContents, Skipped, Unread
+from keju.running.contents import RunContents, Skipped, Unread
 from keju.running.limits import Policy
 from keju.running.prices import Prices
 from keju.running.readings import name_of_images
 from keju.running.requests import Slot, key_of
 from keju.running.store import ResponseStore
-from keju.running.tokens import TEXT_RULE, image_rule, request_tokens, text_tokens, texts_of
+from keju.running.tokens import TEXT_RULE, image_rule, request_tokens, text_tokens
 from keju.runs import RunFolder
 from keju.texts import _
 
@@ -33,7 +33,6 @@ UNANSWERED = "answers to items without a reference, of unknown length"
 SMALLER = "images that will be made smaller, counted by their bytes as stored"
 NO_RULE = _("images, which no known rule counts for this model")
 
-_FRAMING = len('{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,"}},')
 _A_BOX = "[0000, 0000, 0000, 0000],"
 _YES_OR_SHARE = "Yes"
 
@@ -44,10 +43,9 @@ class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The requests to one model of one task, or its transcriptions beforehand (task `READING`).
 
     `calls` are requests over all rounds that have no response yet, `stored` those that have.
-    `wire_bytes` are the bytes that are sent, images in base64; 0 where nothing leaves this machine,
-    and then there are no tokens either.
     `input_tokens` are those of text and images; `image_tokens` of the images alone, and both None
-    where the rule of the model's vendor is not known. `money` is None without prices, and where a
+    where the rule of the model's vendor is not known. There are no tokens where nothing leaves this
+    machine. `money` is None without prices, and where a
     price or a count is not known. `declined` maps reasons to counts of unsupported requests;
     `unknown` names what the estimate does not include.
     """
@@ -57,7 +55,6 @@ class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
     calls: int = 0
     stored: int = 0
     images: int = 0
-    wire_bytes: int = 0
     text_tokens: int = 0
     image_tokens: int | None = 0
     input_tokens: int | None = 0
@@ -77,7 +74,6 @@ class PlanTotal(Record, frozen=True, kw_only=True, omit_defaults=False):
     model: str
     calls: int
     stored: int
-    wire_bytes: int
     image_tokens: int | None
     input_tokens: int | None
     output_tokens: int
@@ -107,11 +103,6 @@ class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
         """The number of requests over all models and tasks."""
         return sum(row.calls for row in self.rows)
 
-    @property
-    def wire_bytes(self) -> int:
-        """The bytes that leave this machine."""
-        return sum(row.wire_bytes for row in self.rows)
-
 
 class EstimatedRequest(NamedTuple):
     """One request of a plan: its model, the length of the answer, whether it is already stored."""
@@ -131,10 +122,8 @@ def item_to_count(item: Item) -> Item:
 def estimate(contents: RunContents, folder: RunFolder, policy: Policy) -> Plan:
     """Count the requests of a run to each model, and estimate their tokens.
 
-    Args:
-        contents: what the run sends; its items still have their references (`item_to_count`).
-        folder: the run; responses that it contains are not counted.
-        policy: the prices, and the number of requests that a model takes per minute.
+    The items still have their references (`item_to_count`). Responses that the run contains are not
+    counted.
 
     Raises:
         DataError: see `request_for`; or a stored response is damaged.
@@ -159,12 +148,8 @@ def plan_of(
 ) -> Plan:
     """The plan of requests that exist already, such as those to a judge.
 
-    Args:
-        requests: the requests.
-        items: the number of items that they are about.
-        output_rule: how `EstimatedRequest.answer_tokens` was estimated.
-        prices: the prices of a price file.
-        per_minute: the number of requests that a model takes per minute.
+    `items` is the number of items that they are about, `output_rule` how the tokens of answers were
+    estimated, `per_minute` the number of requests that a model takes.
     """
     counts: dict[tuple[str, str], _Count] = {}
     for model, request, answer_tokens, stored in requests:
@@ -173,12 +158,6 @@ def plan_of(
             counts[place] = _Count(model, request.task)
         counts[place].add(request, answer_tokens, stored=stored)
     return _plan([*counts.values()], prices, per_minute, items=items, output_rule=output_rule)
-
-
-def wire_size(request: Request) -> int:
-    """Approximate bytes of a request as sent: base64 takes 4 bytes for every 3."""
-    images = sum((ref.size + 2) // 3 * 4 + _FRAMING for ref in request.all_images)
-    return images + sum(len(text.encode()) for text in texts_of(request))
 
 
 class _Count:
@@ -211,7 +190,6 @@ class _Count:
         self.unknown[SMALLER] += sum(map(self._fit.touches, images))
         self.unknown[NO_RULE] += len(images) if of_images is None else 0
         self.counts.update(
-            wire_bytes=wire_size(request),
             text_tokens=text + self._system_tokens,
             image_tokens=of_images or 0,
             output_tokens=answer_tokens,
@@ -233,7 +211,6 @@ class _Count:
             calls=counts["calls"],
             stored=counts["stored"],
             images=counts["images"],
-            wire_bytes=counts["wire_bytes"],
             text_tokens=counts["text_tokens"],
             image_tokens=counts["image_tokens"] if is_known else None,
             input_tokens=input_tokens,
@@ -259,10 +236,11 @@ def _count_requests(contents: RunContents, model: Model, folder: RunFolder) -> I
             if isinstance(element, Skipped):
                 count.declined[element.reason] += element.requests
                 continue
-            request = element.request if isinstance(element, Later | Unread) else element
+            request = element.request if isinstance(element, Unread) else element
+            waits = isinstance(element, Unread) and element.failure is None
             stored = _is_stored(request, model, heads)
             count.add(request, answer, stored=stored)
-            if not stored and isinstance(element, Later) and item.transcription is None:
+            if not stored and waits and item.transcription is None:
                 count.unknown[UNREAD] += 1
             if not stored and not answer:
                 count.unknown[UNANSWERED] += 1
@@ -324,7 +302,6 @@ def _plan(
             model=name,
             calls=calls,
             stored=sum(row.stored for row in of_model),
-            wire_bytes=sum(row.wire_bytes for row in of_model),
             image_tokens=_sum([row.image_tokens for row in of_model]),
             input_tokens=_sum([row.input_tokens for row in of_model]),
             output_tokens=sum(row.output_tokens for row in of_model),

@@ -69,12 +69,6 @@ def check_resumed(
     that are still selected, in settings that are still selected. Any other outdated response needs
     `--replace`. Of the other models of the run, the command keeps what the run has.
 
-    Args:
-        contents: what the command sends.
-        store: the responses of the run, which exists.
-        queues: the requests of the command that have no response, for each model.
-        policy: whether outdated responses are replaced, and batches are used.
-
     Yields:
         Notes for the user: what has changed, and what is replaced.
 
@@ -205,10 +199,8 @@ def record_run(
 ) -> None:
     """Write the manifest and the items of a run, or those that it has now if it is resumed.
 
-    Args:
-        contents: what the run sends.
-        folder: the run, whose lock the caller has.
-        not_asked: the number of requests that each model does not get, by reason.
+    The caller has the lock of the run. `not_asked` is the number of requests that each model does
+    not get, by reason.
     """
     manifest = manifest_of(contents, folder)
     earlier = folder.manifest() if folder.exists() else None

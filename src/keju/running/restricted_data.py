@@ -67,20 +67,16 @@ class SentData:
 
     @classmethod
     def of(cls, dataset: Dataset, items: Sequence[Item]) -> SentData:
-        """The data of items of a dataset, in its order; may be reduced (`item_to_send`)."""
-
-        def complete_items() -> Iterator[Item]:
-            selected = iter(items)
-            next_item = next(selected, None)
-            for item in dataset:
-                if next_item is not None and item.id == next_item.id:
-                    yield item
-                    next_item = next(selected, None)
-            if next_item is not None:  # In another order: the licences of all items count.
-                yield from dataset
-
+        """The data of items of a dataset; the items may be reduced (`item_to_send`)."""
+        ids = {item.id for item in items}
         about = dataset.manifest
-        return cls(about.name, about.licence, complete_items, len(items), bool(about.images))
+        return cls(
+            name=about.name,
+            licence=about.licence,
+            items=lambda: (item for item in dataset if item.id in ids),
+            item_count=len(items),
+            images=bool(about.images),
+        )
 
     @cached_property
     def restricted(self) -> dict[str, str]:

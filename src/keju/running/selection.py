@@ -155,7 +155,7 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> Sequen
     Args:
         items: all items of a dataset.
         selection: which items.
-        dataset: the dataset, for errors.
+        dataset: the path for errors.
 
     Raises:
         UsageError: a number is not valid, a task is unknown or has no items here, an id of the list
@@ -187,8 +187,7 @@ def read_selected(
             transcription, it keeps the transcription and the images.
 
     Raises:
-        UsageError: see `select`.
-        DataError: items.parquet is missing, damaged, or not the one dataset.json describes.
+        KejuError: see `select` and `Dataset.items`.
     """
     names = list(_KIND)
     # Ids and groups are read only where they are needed, because they take most of the memory.

@@ -144,7 +144,6 @@ class ModelQueue:
             first=1 if model.local else ceiling if self.succeeded else FIRST,
             per_minute=policy.per_minute if self.cost.paid else None,
         )
-        self.first_done: tuple[float, int] | None = None
         self.statuses: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self.attempts = 0
@@ -166,6 +165,11 @@ class ModelQueue:
         """Requests that are answered or have failed permanently."""
         return self.total - self.left
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether an engine of this machine waits for other engines to finish first."""
+        return self.model.local and self.stopwatch is None
+
     def note(self, response: Response, dead_after: int, pages: int = 1) -> None:
         """Count a response to a request with `pages` images.
 
@@ -177,8 +181,6 @@ class ModelQueue:
         self.left -= 1
         if self.stopwatch is not None:
             self.stopwatch.note(response, pages)
-        if self.first_done is None and response.attempts:
-            self.first_done = monotonic(), self.total - self.left
         self.attempts += response.attempts
         self.refused.update(response.refused)
         self.not_sent.update(not_sent(self.model.identity, response.decoding))
@@ -227,14 +229,9 @@ class ModelQueue:
 
 @dataclass
 class Sender:
-    """Sends the requests of model queues and stores each response at once.
+    """Sends the requests of model queues, and gives each response to `keep` at once.
 
-    Args:
-        dataset: where the images are stored; None where requests have none.
-        queues: the model queues.
-        keep: stores a response.
-        retry: attempts, timeouts and waits.
-        budget: the rest of the run's money; by default without a limit.
+    `dataset` has the images; None where requests have none.
     """
 
     dataset: Dataset | None
@@ -351,11 +348,7 @@ class Sender:
         reserved: float,
         earlier: Usage,
     ) -> Usage:
-        """Replace a reservation by what was charged.
-
-        Returns:
-            The tokens that the server did not count, with those of earlier attempts.
-        """
+        """Replace a reservation by what was charged; the tokens that no server counted so far."""
         cost, uncounted, charged = queue.cost, NO_USAGE, 0.0
         if isinstance(outcome, Answer):
             usage = outcome.usage
@@ -399,14 +392,8 @@ class Sender:
         """Seconds until the next attempt; None if there is none.
 
         An overloaded server gets fewer requests. If it asks to wait for too long, its model is
-        stopped, and nothing is left to wait for.
-
-        Args:
-            queue: the model queue.
-            failure: the outcome of the last attempt.
-            attempts: their number, and the number of those that count.
-            sent_at: when the last one was sent, by `time.monotonic`.
-            first_sent: when the first one was sent.
+        stopped, and nothing is left to wait for. `attempts` is their number, and the number of
+        those that count; the last one was sent at `sent_at`, the first one at `first_sent`.
         """
         retry, asked_wait = self.retry, failure.retry_after
         if failure.overloaded:

@@ -33,16 +33,15 @@ from msgspec.structs import replace
 from keju.console import Console
 from keju.datasets.store import Dataset
 from keju.definitions.pair_forms import reduced_form
-from keju.definitions.wordings import own_wordings
+from keju.definitions.wordings import Wording, own_wordings
 from keju.errors import UsageError
 from keju.items import TRUE_READING, Item, Request
 from keju.models import DatasetAccess, Model, ModelOptions, open_models
 from keju.registry import check_installed
 from keju.running.batching import check_batchable, send_in_batches
-from keju.running.contents import Element, Later, RunContents, Skipped, Unread, access_of
+from keju.running.contents import Element, RunContents, Skipped, Unread, access_of
 from keju.running.examples import Examples
 from keju.running.limits import Budget, Policy, remaining_budget
-from keju.running.model_options import check_models, with_own_prompts
 from keju.running.pair_reducing import reduce_pairs_for_run
 from keju.running.plan import Plan, estimate, item_to_count
 from keju.running.progress import show
@@ -50,7 +49,7 @@ from keju.running.recording import check_resumed, record_run
 from keju.running.requests import Slot, item_to_send, request_key
 from keju.running.restricted_data import SentData, check_sending, sending_question
 from keju.running.run_summary import Hint, ModelSummary, RunSummary, failure_hint
-from keju.running.selection import Selection, has_examples, in_shard, read_selected
+from keju.running.selection import Selection, has_examples, in_shard, read_selected, takes_no_prompt
 from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
@@ -100,14 +99,13 @@ def run(
 
     Args:
         dataset_path: the dataset.
-        models: the models, as model strings or opened.
+        models: as model strings or opened.
         out: the run directory; new, or one of the same dataset, settings and models.
         interruption: a handle that stops the run; by default only signals do.
         settings: see `RunSettings`; each is optional.
 
     Raises:
-        UsageError: an argument is not valid, `out` is another run, or another process is writing to
-            it.
+        UsageError: an argument is not valid, or another process is writing to the run.
         PrerequisiteError: a model needs something that is not installed.
         DataError: the dataset or the run is damaged, or the disk is full.
     """
@@ -167,12 +165,7 @@ def plan_run(
 class _Session:
     """One call of `run`: its checked options, the selected items and the opened models.
 
-    Args:
-        dataset_path: the dataset.
-        models: the models, as model strings or opened.
-        out: the run directory.
-        settings: see `RunSettings`.
-        planning: nothing is sent; items keep what the length of an answer depends on.
+    With `planning`, nothing is sent, and items keep what the length of an answer depends on.
     """
 
     def __init__(
@@ -193,8 +186,8 @@ class _Session:
         self.folder = RunFolder(out.resolve() if ".." in out.parts else out)
         if self.folder.exists():
             self.folder.manifest()  # It may be damaged, and nothing is repaired before.
-        elif out.exists():
-            _check_unused(out)
+        elif self.folder.path.exists():
+            _check_unused(self.folder.path)
         self.store = ResponseStore(self.folder)
         dataset = Dataset.open(dataset_path)
         sends_text = bool(TRUE_READING.intersection(selection.settings))
@@ -227,15 +220,10 @@ class _Session:
 
     @cached_property
     def sent_data(self) -> SentData:
-        """The data that the requests contain."""
         return SentData.of(self.contents.dataset, self.contents.items)
 
     def check_sending(self, models: Iterable[Model]) -> None:
-        """Ask before restricted data are sent to another machine.
-
-        Raises:
-            UsageError: sending is not permitted.
-        """
+        """Ask before restricted data are sent to another machine."""
         if remote := [model for model in models if model.destinations]:
             check_sending(remote, self.sent_data)
 
@@ -252,7 +240,7 @@ class _Session:
             if value is not None and not isfinite(value):
                 raise UsageError("--{} must be a number, not {:g}", name.replace("_", "-"), value)
         if own := own_wordings(selection.wordings):
-            options = with_own_prompts(options, own)
+            options = _with_own_prompts(options, own)
         try:
             opened = open_models(models, options, access)
         except UsageError:
@@ -261,11 +249,24 @@ class _Session:
                 name = f"the run {self.folder.path}"
                 check_installed(self.folder.manifest().plugins, name)
             raise
-        notes = [note for model in opened for note in model.notes]
-        if own or options.system_prompt or any(model.pair_forms is not None for model in opened):
-            notes += check_models(opened, options, selection)
-        if notes:
-            self.print(*notes)
+        if own and all(takes_no_prompt(model.name) for model in opened):
+            raise UsageError(
+                "--prompts: {} takes no prompt, because it is an OCR engine. Remove the option",
+                ", ".join(model.name for model in opened),
+            )
+        for model in opened:
+            # In another form of pairs, the same number means another candidate.
+            forms = model.pair_forms
+            if forms is not None and (forms or {""}) != {selection.pairs or ""}:
+                raise UsageError(
+                    "{}: its responses are of {}, but --pairs is {}. The candidates have other "
+                    "numbers there. Use the form in which they were asked",
+                    model.name,
+                    ", ".join(form or "all pairs" for form in sorted(forms)) or _("no run"),
+                    selection.pairs or _("not given"),
+                )
+            if model.notes:
+                self.print(*model.notes)
         return opened
 
     def reduce_pairs(self, dataset: Dataset, items: Sequence[Item], form: str) -> list[Item]:
@@ -276,10 +277,7 @@ class _Session:
         return reduce_pairs_for_run(dataset, items, form, stored)
 
     async def send(self, interruption: Interruption) -> RunSummary:
-        """Send the missing requests, store their responses, and summarise.
-
-        The store is open.
-        """
+        """Send the missing requests, and store their responses in the open store."""
         contents, folder, store, policy = self.contents, self.folder, self.store, self.policy
         budget, waiting = Budget(), 0
         if policy.prices:
@@ -312,12 +310,10 @@ class _Session:
         )  # fmt: skip
 
     def prepare_and_record(self) -> list[ModelQueue]:
-        """The queue of each model.
+        """Check that the run may be resumed, drop what is outdated, and write the manifest.
 
-        Checks that the run may be resumed in this way, writes its manifest, drops what is outdated.
-
-        Raises:
-            UsageError: it may not be.
+        Returns:
+            The queue of each model.
         """
         contents, folder, store, policy = self.contents, self.folder, self.store, self.policy
         queues = [
@@ -349,10 +345,28 @@ class _Session:
         return queues
 
     def print(self, *notes: str) -> None:
-        """Print notes for the user."""
         if self.console:
             for note in notes:
                 self.console.print(note, highlight=False, markup=False, soft_wrap=True)
+
+
+def _with_own_prompts(options: ModelOptions, wordings: Mapping[str, Wording]) -> ModelOptions:
+    """The model options, with the texts of the user's own wordings, which must not contain a key.
+
+    Raises:
+        UsageError: there are two system prompts.
+    """
+    stored = {}
+    for name, own in wordings.items():
+        systems = [own.system, *(prompt.system for prompt in own.prompts.values())]
+        if options.system_prompt and any(systems):
+            raise UsageError(
+                "--system-prompt: wording {} has a system prompt too. Use only one of them", name
+            )
+        stored[f"--prompts ({name})"] = "\n".join(
+            [own.what, *systems, *(prompt.ask for prompt in own.prompts.values())]
+        )
+    return replace(options, stored=stored)
 
 
 def prepare(
@@ -375,7 +389,7 @@ def prepare(
         model: the model.
         requests: the requests to it.
         store: the stored responses.
-        policy: the limits, and whether failures are sent again.
+        policy: whether failures are sent again, and the limits of the queue.
         subset: the requests are not all of the model's, so that other responses are not outdated.
         readings: the requests are for transcriptions, which are stored apart.
 
@@ -391,10 +405,10 @@ def prepare(
         if isinstance(element, Skipped):
             not_asked[element.reason] += element.requests
             continue
-        if isinstance(element, Later):
+        request = element.request if isinstance(element, Unread) else element
+        if isinstance(element, Unread) and element.failure is None:
             waiting += 1
             continue
-        request = element.request if isinstance(element, Unread) else element
         source = model.source_of(request)
         key = request_key(request, model.identity, source)
         slot = Slot(key, request.item, request.candidate)
@@ -413,7 +427,7 @@ def prepare(
         for place, element in enumerate(requests()):
             if number == len(places):
                 return
-            if place == places[number] and not isinstance(element, Skipped | Later):
+            if place == places[number] and not isinstance(element, Skipped):
                 key = digests[32 * number : 32 * number + 32].hex()
                 request = element.request if isinstance(element, Unread) else element
                 failure = element.failure if isinstance(element, Unread) else None
@@ -448,8 +462,8 @@ def send_requests(
     stays in the store: it may belong to requests of another call.
 
     Args:
-        store: where responses are kept; open.
-        models: the models; they are closed afterwards.
+        store: the open store of the responses.
+        models: closed afterwards.
         requests: returns the requests to a model; called twice, with the same result.
         policy: concurrency, timeouts, retries and limits.
         dataset: where the images of the requests are stored, if they have any.
@@ -532,17 +546,7 @@ def run_summary(
     waiting: int = 0,
     interrupted: bool = False,
 ) -> RunSummary:
-    """The outcome of all queues.
-
-    Args:
-        out: the directory where responses are stored.
-        queues: the queues.
-        budget: what is spent, and whether the limit was reached.
-        policy: the prices.
-        items: the number of items that the requests are about.
-        waiting: the number of requests in unfinished batches.
-        interrupted: whether the user or the system stopped it.
-    """
+    """The outcome of all queues; `items` and the rest are as in `RunSummary`."""
     models = []
     for queue in queues:
         statuses, failures = Counter(queue.statuses), Counter(queue.failures)

@@ -178,22 +178,6 @@ class ResponseStore:
             if not path.stat().st_size:
                 path.unlink()
 
-    def replace(self, model: str, responses: Iterable[Response]) -> None:
-        """Replace all responses of a model with these: people may withdraw an answer.
-
-        Raises:
-            DataError: they cannot be written to disk; each file is then the old one or the new one.
-        """
-        files: dict[Path, list[bytes]] = {path: [] for path in self.folder.response_files(model)}
-        for response in responses:
-            line = msgspec.json.encode(response, enc_hook=encode_stored) + b"\n"
-            files.setdefault(self.folder.responses_path(model, response.task), []).append(line)
-        for path, lines in files.items():
-            if lines:
-                write_atomic(path, lines)
-            else:
-                path.unlink()
-
 
 class StoredResponses:
     """Responses of a model, such as a judge's replies or the transcriptions of images.
