@@ -18,7 +18,7 @@ from keju.files import (
     write_json,
 )
 from keju.files.toml_files import MOST_TOML
-from keju.running.item_list import read_item_ids
+from keju.running.options import read_item_ids
 from keju.runs import RunFolder
 from keju.texts import _, using
 

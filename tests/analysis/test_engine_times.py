@@ -25,7 +25,7 @@ MACHINE = Machine(processor="AMD X", cores=4, memory=15.6, system="Linux")
 TIMED = Timing(
     model="ppocr", ended="2026-01-01", machine=MACHINE,
     identity={"kind": "ppocr", "rapidocr": "3.10.0", "onnxruntime": "1.31.1"},
-    pages=10, answers=10, wall=20.0, cpu=60.0, first=3.0, others=0.02, load=5.0,
+    pages=10, answers=10, wall=20.0, cpu=60.0, first=3.0, others=0.02,
 )  # fmt: skip
 
 
@@ -122,7 +122,6 @@ def test_times_are_given_in_the_unit_that_suits_them(seconds, words):
 
 
 BUSY = replace(TIMED, others=0.6)
-ONLY_LOAD = replace(TIMED, others=None, load=9.0)
 SHARED = replace(BUSY, cpu=None)
 MILLION = Collection(1_000_000, 0.20, "EUR")
 
@@ -133,7 +132,6 @@ MILLION = Collection(1_000_000, 0.20, "EUR")
         # 2 s passed for a page, of which 6 s of processor time on 4 cores need 1.5 s.
         (TIMED, "33 min", "23 days", "111.11", ""),
         (BUSY, "25 min to 33 min", "17 days to 23 days", "83.33 to 111.11", "took 60 % of the"),
-        (ONLY_LOAD, "25 min to 33 min", "17 days to 23 days", "83.33 to 111.11", "9.0 on 4 cores"),
         (SHARED, "at most 33 min", "at most 23 days", "at most 111.11", "took 60 % of the"),
         # The processor time cannot be more than the time that passed on all cores.
         (replace(BUSY, cpu=90.0), "33 min", "23 days", "111.11", "took 60 % of the"),

@@ -15,7 +15,6 @@ from keju.datasets.table import (
     SCHEMA,
     as_stored,
     copy_items,
-    copy_ordered_items,
     iter_ids,
     read_items,
     write_items,
@@ -113,11 +112,6 @@ def test_a_part_of_a_table_is_copied_in_its_order_as_it_stands(tmp_path: Path) -
     assert list(iter_ids(part)) == [items[0].id, "y"]
     with pytest.raises(DataError, match="no such file"):
         copy_items(tmp_path / "none", part, [])
-    copy_ordered_items(source, tmp_path / "c.parquet", ["w", "y"])
-    assert (tmp_path / "c.parquet").read_bytes() == part.read_bytes()
-    for wrong in (["y", "w"], ["w", "a"]):
-        with pytest.raises(ValueError, match="order"):
-            copy_ordered_items(source, tmp_path / "d.parquet", iter(wrong))
 
 
 def test_types_hold_even_when_every_value_is_empty(tmp_path: Path) -> None:

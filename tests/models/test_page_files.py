@@ -20,9 +20,8 @@ from keju.items import Request
 from keju.models import DatasetAccess, ModelOptions, open_model, open_models
 from keju.models.base import Answer, AskError
 from keju.running import run
-from keju.running.key import key_of
-from keju.running.model_options import access_of
-from keju.running.requests import requests_for
+from keju.running.contents import access_of
+from keju.running.requests import key_of, requests_for
 from keju.runs import RunFolder
 
 RECORDED = Path(__file__).parents[1] / "contracts" / "recorded"

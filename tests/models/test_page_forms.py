@@ -11,7 +11,7 @@ from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.models import ModelOptions, open_model
 from keju.running import run
-from keju.running.model_options import access_of
+from keju.running.contents import access_of
 from keju.runs import RunFolder
 from keju.scoring import stored_scores
 from keju.scoring.run import score_run

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from keju.datasets.page_names import safe_stem
-from keju.errors import UsageError
 from keju.files import is_reserved, relative_path
-from keju.running.recording import _check_case
 from keju.runs import file_name
 from tests.support.windows_rules import Rules
 
@@ -65,16 +63,6 @@ def test_every_name_becomes_one_that_windows_accepts(tmp_path: Path, make) -> No
         rules.audit("os.mkdir", (str(folder / make(name)), 0o777, -1))
         (folder / make(name)).mkdir()
     assert rules.broken == []
-
-
-def test_names_that_differ_only_in_case_are_refused() -> None:
-    with pytest.raises(UsageError) as refused:
-        _check_case(["GPT", "x", "gpt"])
-    assert refused.value.args[0].startswith("gpt and GPT differ only in case")
-    with pytest.raises(UsageError, match=r"^Gpt and gpt differ"):
-        _check_case(["Gpt"], earlier=["gpt"])
-    _check_case(["gpt", "x"], earlier=["gpt"])
-    _check_case(["m:A", "m:a"])
 
 
 def test_relative_paths_have_slashes(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from keju.files import read_jsonl, read_toml
 from keju.models.decoding import read_system_prompt
-from keju.running.item_list import read_item_ids
+from keju.running.options import read_item_ids
 from keju.scoring.decisions import CODE, VALUE, read_decisions
 from tests.support import ROOT
 

@@ -12,8 +12,8 @@ from keju.errors import UsageError
 from keju.items import Request, Usage
 from keju.models import ModelOptions
 from keju.running import RunSummary, Selection, run
-from keju.running.limits import Budget, Slots
-from keju.running.prices import UNLIMITED_OUTPUT, CostEstimator, Price, Prices, may_be_paid
+from keju.running.limits import UNLIMITED_OUTPUT, Budget, CostEstimator, Slots, may_be_paid
+from keju.running.prices import Price, Prices
 from keju.runs import RunFolder
 from tests.support.commanding import keju
 from tests.support.making import make_dataset

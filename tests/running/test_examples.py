@@ -159,7 +159,7 @@ def test_too_few_examples_are_refused(dataset: Path, options: list[object], word
 
 def test_a_dataset_without_reference_split_is_refused(dataset: Path):
     items = [item for item in items_of(dataset).values() if item.split == "test"]
-    with pytest.raises(UsageError, match="no reference split"):
+    with pytest.raises(UsageError, match="The reference split has 0 of"):
         Examples(items).check(items[:1], [RequestVariant(wording=TWO)])
 
 

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from keju.models import Model, ModelOptions
 from keju.running import Policy, RunSummary, run
-from keju.running.progress import Pace
+from keju.running.progress import state_of
 from keju.running.sending import ModelQueue
 from keju.runs import RunFolder
 from tests.support.making import make_dataset
@@ -89,7 +89,7 @@ def test_the_progress_reports_until_when_a_model_is_paused():
 
     async def line() -> str:
         queue.slots.overloaded(time.monotonic(), 600)
-        return Pace(queue).line()
+        return state_of(queue, None)
 
     until = time.strftime("%H:", time.localtime(time.time() + 600))
     said = asyncio.run(line())

@@ -7,22 +7,19 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from keju.analysis.run_set import load_runs
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions.pair_forms import pair_form, reduced_form, sent_candidates
 from keju.errors import UsageError
 from keju.formatting import NOTHING
-from keju.items import ImageRef, Item
+from keju.items import Item
 from keju.models import ModelOptions, open_model
 from keju.reporting.page import Report, write_report
 from keju.running import Selection, merge, run
 from keju.running.pair_reducing import reduce_pairs
-from keju.running.plan import form_names
 from keju.runs import RunFolder
 from keju.scoring import score_run
-from tests.support.commanding import keju
 from tests.support.making import picture
 from tests.support.planning import estimate
 from tests.support.policies import policy_of
@@ -256,31 +253,19 @@ def values_of(report: Report) -> dict[str, list[str]]:
     return found
 
 
-def test_a_plan_names_the_reduced_forms_and_counts_the_one_that_is_selected(dataset: Path):
+def test_a_plan_counts_the_reduced_form_that_is_selected(dataset: Path):
     opened = Dataset.open(dataset)
     models = [open_model(MODEL, ModelOptions(base_url="http://localhost:1/v1", asking=False))]
     plans = {
         form: estimate(opened, models, Selection(rounds=5, pairs=form), per_minute=60)
         for form in (None, "once", "gallery=5")
     }
-    assert plans[None].forms == ("once", "gallery=5")
-    assert plans["once"].forms == ()
     calls = {form: (plan.totals[0].calls, plan.totals[0].hours) for form, plan in plans.items()}
     assert calls == {
         None: (560, pytest.approx(560 / 3600)),
         "once": (280, pytest.approx(280 / 3600)),
         "gallery=5": (400, pytest.approx(400 / 3600)),
     }
-
-
-def test_the_options_of_each_form_are_printed(dataset: Path):
-    done = keju(
-        "run", "--plan", dataset, "--model", MODEL, "--base-url", "http://localhost:1/v1",
-        "--preset", "obi-bench", "--task", "rejoining",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    forms = "--pairs once or --pairs gallery=5"
-    assert f"Reduced forms: add {forms}\n" in done.stdout
 
 
 def test_forms_that_make_no_sense_are_wrong_use(chat: Chat, dataset: Path, tmp_path: Path):
@@ -291,12 +276,3 @@ def test_forms_that_make_no_sense_are_wrong_use(chat: Chat, dataset: Path, tmp_p
         go(dataset, tmp_path / "a", chat, pairs="gallery=7,seed=0")
     with pytest.raises(UsageError, match=r"f0#Yes-or-No has 1 relevant .* Use gallery=2 or more"):
         go(dataset, tmp_path / "c", chat, pairs="gallery=1")
-
-
-def test_a_plan_offers_no_gallery_of_relevant_candidates_alone() -> None:
-    images = tuple(
-        ImageRef(path=f"{n}.png", sha256=f"{n:064}", width=8, height=8, size=9) for n in range(13)
-    )
-    item = Item(id="q", benchmark="OBI-Bench", task="retrieval", query="How", images=images)
-    assert "gallery=10" in form_names([replace(item, relevant=(1, 2, 3, 4))])
-    assert form_names([replace(item, relevant=tuple(range(1, 11)))]) == []

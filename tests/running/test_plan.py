@@ -229,18 +229,19 @@ def model(spec: str) -> Model:
     return open_model(spec, ModelOptions(base_url="http://localhost:1/v1", asking=False))
 
 
-def test_an_estimate_counts_calls_and_bytes_and_asks_nobody(mixed: Dataset):
+def test_an_estimate_counts_calls_and_asks_nobody(mixed: Dataset):
     models = [model("openai:m"), model("baseline:chance")]
     plan = estimate(mixed, models, Selection(rounds=2))
     rows = {(row.model, row.task): row for row in plan.rows}
     pages = rows["openai:m", "T1"]
-    sizes = sum(ref.size for item in mixed.items() for ref in item.images)
     assert (pages.calls, pages.images) == (24, 24)
-    assert 8 / 3 * sizes < pages.wire_bytes < 8 / 3 * sizes + 24 * 200
     assert rows["baseline:chance", "T1"].calls == 0
     assert rows["baseline:chance", "T1"].declined == {
         "chance answers only letters, yes or no, and probabilities": 24
     }
-    assert (rows["baseline:chance", "T5"].calls, rows["baseline:chance", "T5"].wire_bytes) == (8, 0)
+    assert (rows["baseline:chance", "T5"].calls, rows["baseline:chance", "T5"].input_tokens) == (
+        8,
+        0,
+    )
     assert rows["openai:m", "T5"].declined == {"there is no image to show": 8}
     assert (plan.items, plan.calls) == (16, 24 + 8)

@@ -11,9 +11,9 @@ from keju.errors import DataError, UsageError
 from keju.items import Box, Item, Response
 from keju.models import Fit, Model, ModelOptions, open_model
 from keju.running import Plan, ResponseStore, Selection
-from keju.running.key import key_of
 from keju.running.plan import NO_RULE, READING, SMALLER, UNREAD
 from keju.running.prices import read_prices
+from keju.running.requests import key_of
 from keju.running.tokens import image_rule, text_tokens
 from keju.runs import RunFolder, RunManifest
 from tests.support.making import picture

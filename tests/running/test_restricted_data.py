@@ -22,7 +22,7 @@ from keju.building.running import StepCall, run_step
 from keju.cli.permission import permission
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import UsageError
 from keju.items import Provenance
 from keju.models import Model, ModelOptions, open_model
 from keju.models.addresses import destinations_of, is_this_machine
@@ -208,7 +208,6 @@ def test_data_that_may_be_copied_are_never_asked_about(far: Chat, tmp_path: Path
     asked = Asked(answer=False)
     ask_with(asked, dataset(tmp_path / "d", licence, "CC-BY-SA-4.0"), tmp_path / "r")
     assert (asked.texts, far.stats()["requests"]) == ([], 2)
-    assert not (tmp_path / "r" / "sending.json").exists()
 
 
 def test_the_bundled_set_is_never_asked_about(far: Chat, tmp_path: Path):
@@ -231,27 +230,29 @@ def test_only_the_selected_items_count(far: Chat, tmp_path: Path):
         ask(data, tmp_path / "r2", items=["i0001"])
 
 
-def test_a_yes_is_stored_and_asked_for_once(far: Chat, tmp_path: Path):
+def test_a_yes_holds_for_one_command(far: Chat, tmp_path: Path):
     data = dataset(tmp_path / "d", "unknown", pages=3)
     out, asked = tmp_path / "r", Asked(answer=True)
     options = ModelOptions(base_url=ELSEWHERE)
     with permitting(Permission(ask=asked)):
         run(data, ["openai:m"], out, options=options, selection=Selection(limit=1))
+        run(data, ["openai:m"], out, options=options, selection=Selection(limit=2))
     assert len(asked.texts) == 1
     assert HOST in asked.texts[0]
     assert "unknown" in asked.texts[0]
-    stored = json.loads((out / "sending.json").read_text("utf-8"))
-    assert stored["format"] == "keju-sending-1"
-    assert [(each["host"], each["licence"]) for each in stored["agreed"]] == [(HOST, "unknown")]
-    ask(data, out)  # without a terminal and without the option
-    assert far.stats()["requests"] == 3
+    with pytest.raises(UsageError) as refused:
+        ask(data, out)  # without a terminal and without the option
+    assert refused.value.template.startswith("{}. Nothing was sent. If")
+    assert far.stats()["requests"] == 2
     other_service = tmp_path / "other.toml"
     other_service.write_text(
         'url = "http://other.invalid/ocr"\nimage = "image"\n[reply]\nlines = "lines"\n', "utf-8"
     )
-    with pytest.raises(UsageError, match=r"other\.invalid") as other:
-        keju.run(data, ["openai:m", f"http-ocr:{other_service}"], out, base_url=ELSEWHERE)
-    assert other.value.values[0].values[1] == "other.invalid"
+    both = ["openai:m", f"http-ocr:{other_service}"]
+    asked_again = Permission(ask=Asked(answer=False), agreed={(HOST, "unknown")})
+    with permitting(asked_again), pytest.raises(UsageError) as other:
+        run(data, both, out, options=options)
+    assert other.value.values == ("other.invalid",)
 
 
 def test_a_no_sends_nothing_and_leaves_nothing(far: Chat, tmp_path: Path):
@@ -274,37 +275,12 @@ def test_the_permission_is_no_part_of_the_run(far: Chat, tmp_path: Path):
     assert "restricted" not in (tmp_path / "option" / "run.json").read_text("utf-8")
 
 
-def test_a_complete_run_without_its_file_is_not_asked_about(far: Chat, tmp_path: Path):
+def test_a_complete_run_is_not_asked_about(far: Chat, tmp_path: Path):
     data, out = dataset(tmp_path / "d", "unknown"), tmp_path / "r"
     ask(data, out, send_restricted_data=True)
-    (out / "sending.json").unlink()
     before = far.stats()["requests"]
     ask(data, out)
     assert far.stats()["requests"] == before
-    assert not (out / "sending.json").exists()
-
-
-def test_an_incomplete_run_is_asked_about_again_without_its_file(far: Chat, tmp_path: Path):
-    data, out = dataset(tmp_path / "d", "unknown"), tmp_path / "r"
-    ask(data, out, send_restricted_data=True, limit=1)
-    (out / "sending.json").unlink()
-    with pytest.raises(UsageError) as refused:
-        ask(data, out)
-    assert refused.value.template.startswith("{}. Nothing was sent. If")
-    assert far.stats()["requests"] == 1
-
-
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"format": 3}', '{"agreed": [{"host": 1}]}', '{"agreed": "all"}']
-)
-def test_a_damaged_permission_is_an_error_that_names_the_file(far: Chat, tmp_path: Path, text: str):
-    data, out = dataset(tmp_path / "d", "unknown"), tmp_path / "r"
-    ask(data, out, send_restricted_data=True, limit=1)
-    (out / "sending.json").write_text(text, "utf-8")
-    with pytest.raises(DataError) as damaged:
-        ask(data, out)
-    assert str(damaged.value.file).endswith("sending.json")
-    assert far.stats()["requests"] == 1
 
 
 def test_arun_refuses_and_permits(far: Chat, tmp_path: Path):
@@ -339,8 +315,6 @@ def test_a_judge_with_permission_is_asked(far: Chat, judged: Callable[[str], Pat
                    ELSEWHERE, "--send-restricted-data")  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert far.stats()["requests"] == 1
-    stored = json.loads((run_dir / "judgements" / "sending.json").read_text("utf-8"))
-    assert stored["agreed"][0]["host"] == HOST
 
 
 def test_a_judge_of_free_data_is_not_asked_about(far: Chat, judged: Callable[[str], Path]):
@@ -392,7 +366,6 @@ def test_drafts_are_asked_about_and_the_step_stays_the_same(far: Chat, tmp_path:
     done = command(*draft, "--send-restricted-data")
     assert done.returncode == 0, done.stderr
     assert far.stats()["requests"] == 2
-    assert (tmp_path / "out.asked" / "sending.json").is_file()
     assert not run_step(work, tmp_path / "out", engine=Engine()).built
     assert "--send-restricted-data" not in command("build", "subset", "--help").stdout
 
@@ -452,8 +425,6 @@ def test_a_plan_states_what_will_be_asked(far: Chat, tmp_path: Path):
     )
     assert line not in plan(data, "--base-url", "http://127.0.0.1:9/v1")
     assert line not in plan(dataset(tmp_path / "free", "CC-BY-4.0"), "--base-url", ELSEWHERE)
-    ask(data, tmp_path / "r", send_restricted_data=True, limit=1)
-    assert line not in plan(data, "--base-url", ELSEWHERE, "--out", tmp_path / "r")
 
 
 def test_without_a_terminal_the_command_ends_with_one_line(far: Chat, tmp_path: Path):

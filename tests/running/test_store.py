@@ -10,7 +10,7 @@ import pytest
 from keju.errors import DataError
 from keju.items import Failure, Response
 from keju.running import ResponseStore
-from keju.running.key import Slot
+from keju.running.requests import Slot
 from keju.runs import RunFolder, file_name
 
 HOSTILE = (

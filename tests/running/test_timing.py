@@ -16,7 +16,7 @@ from keju.items import Request, Response
 from keju.models import Answer, Model
 from keju.running import Policy, RetryPolicy, Selection, merge, run
 from keju.running.sending import Job, ModelQueue, Sender
-from keju.running.timing import Clocks, Machine, Timing, read_timings, this_machine
+from keju.running.timing import Clocks, Machine, Stopwatch, Timing, read_timings, this_machine
 from keju.runs import RunFolder
 from tests.support.making import make_dataset
 
@@ -91,7 +91,7 @@ def test_the_start_up_is_not_in_the_time_of_the_pages(dataset):
     engine = Engine("ppocr", [])
     variant = queue(engine, dataset)
     ask(dataset, variant)
-    timing = variant.stopwatch.timing("ppocr", {"kind": "ppocr"})
+    timing = variant.timing
     assert engine.most_before_first == 1
     assert (timing.pages, timing.answers, timing.failed) == (8, 8, 0)
     assert timing.first >= START_UP + PAGE
@@ -105,17 +105,20 @@ def test_processor_time_is_not_known_where_servers_were_asked_beside(dataset):
     variant = queue(Engine("ppocr", []), dataset)
     ask(dataset, variant)
     assert variant.stopwatch.timing("ppocr", {}, alone=False).cpu is None
+    assert variant.timing.cpu is not None
 
 
 def test_an_engine_that_answered_nothing_has_no_timing(dataset):
-    assert queue(Engine("ppocr", []), dataset).stopwatch.timing("ppocr", {}) is None
-    assert queue(Engine("openai:m", []), dataset).stopwatch is None
+    assert Stopwatch().timing("ppocr", {}, alone=True) is None
+    server = queue(Engine("openai:m", []), dataset)
+    ask(dataset, server)
+    assert server.timing is None
 
 
 MACHINE = Machine(processor="P", cores=4, memory=8.0, system="Linux")
 QUIET = Timing(
     model="ppocr", ended="2026-01-01", machine=MACHINE, identity={}, pages=10, answers=10,
-    wall=20.0, cpu=60.0, first=3.0, others=0.02, load=5.0,
+    wall=20.0, cpu=60.0, first=3.0, others=0.02,
 )  # fmt: skip
 
 
@@ -125,9 +128,7 @@ QUIET = Timing(
         ({}, False, False),
         ({"others": 0.1}, False, False),
         ({"others": 0.11}, True, False),
-        ({"others": None, "load": 6.0}, False, False),
-        ({"others": None, "load": 6.1}, True, False),
-        ({"others": None, "load": None}, False, False),
+        ({"others": None}, False, False),
         ({"pages": 2, "answers": 2}, False, True),
         ({"failed": 1}, False, False),
         ({"failed": 2}, False, True),

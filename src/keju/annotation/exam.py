@@ -191,5 +191,8 @@ def replace_answers(folder: RunFolder, answers: Mapping[str, Sequence[Response]]
             if responses:
                 models[f"{HUMAN}{person}"] = make_identity(person)
         folder.write_manifest(replace(manifest, models=models))
+        # An interruption loses nothing: the log of events has the answers, and is read again.
         for person, responses in answers.items():
-            store.replace(f"{HUMAN}{person}", responses)
+            store.drop(f"{HUMAN}{person}", store.known(f"{HUMAN}{person}"))
+            for response in responses:
+                store.append(response)

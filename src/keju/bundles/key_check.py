@@ -11,8 +11,8 @@ from keju.bundles.reading import Bundle
 from keju.bundles.verification import Findings
 from keju.datasets.store import Dataset
 from keju.errors import KejuError
-from keju.running.key import request_key
 from keju.running.request_rebuilding import RequestRebuilder
+from keju.running.requests import request_key
 from keju.runs import FORMAT, RunFolder, StoredItems, file_name
 from keju.texts import _
 

@@ -18,7 +18,7 @@ from keju.bundles.verification import Findings
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.models import role_of
-from keju.running.examples import has_examples
+from keju.running.selection import has_examples
 from keju.runs import FORMAT
 from keju.texts import _
 

@@ -17,8 +17,8 @@ from keju.datasets.store import Dataset
 from keju.datasets.table import copy_items, iter_items, write_items
 from keju.errors import DataError, UsageError, english_problem
 from keju.items import ImageRef, Item, get_group
-from keju.running.examples import has_examples
 from keju.running.pair_reducing import reduce_pairs_for_run
+from keju.running.selection import has_examples
 from keju.runs import RunFolder
 from keju.texts import _
 

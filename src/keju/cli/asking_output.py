@@ -25,15 +25,16 @@ def show_plan(found: Plan, notes: Sequence[str] = (), *, everything: bool = True
     """
     from keju.cli.output.brief import print_briefly
     from keju.cli.output.plan_tables import (
-        forms_notes,
         plan_notes,
         plan_table,
         sums_table,
         totals_table,
     )
 
-    totals: list[RenderableType] = [totals_table(found)] if found.wire_bytes else []
-    rest: list[RenderableType] = [*plan_notes(found), *notes, *forms_notes(found)]
+    # Of models on this machine, no tokens are counted.
+    is_remote = any(total.input_tokens != 0 for total in found.totals)
+    totals: list[RenderableType] = [totals_table(found)] if is_remote else []
+    rest: list[RenderableType] = [*plan_notes(found), *notes]
     print_briefly(
         [*totals, *rest, plan_table(found)], [*totals, sums_table(found), *rest],
         everything=everything,

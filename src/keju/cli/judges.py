@@ -64,7 +64,7 @@ def ask_judging(
     from keju.cli.output.judge_tables import judging_lines
     from keju.judging import ask_judges, open_judges, plan_judging, sent_data
     from keju.judging.store import GRADE
-    from keju.running.restricted_data import SendingCheck, permitting
+    from keju.running.restricted_data import permitting, sending_question
 
     policy = options.policy()
     if not plan:
@@ -87,7 +87,8 @@ def ask_judging(
         print_json(found)
         raise typer.Exit
     show_plan(found)
-    if restricted := SendingCheck(folder, sent_data(folder.run)).question(judges)[1]:
+    hosts = {host for judge in judges for host in judge.destinations}
+    if restricted := sending_question(hosts, sent_data(folder.run)):
         note(
             _(
                 "Before the first request you will be asked: {}. In scripts: "

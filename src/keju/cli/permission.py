@@ -36,5 +36,5 @@ def permission(given: bool) -> Permission:
 def _ask(text: str) -> bool:
     """Show a text and read an answer; only a clear yes permits."""
     note(text)
-    err.print(_("Send them? The answer yes is stored for this run. [y/N]"), end=" ", markup=False)
+    err.print(_("Send them? [y/N]"), end=" ", markup=False)
     return sys.stdin.readline().strip().casefold() in _YES

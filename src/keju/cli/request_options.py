@@ -43,8 +43,7 @@ class ItemOptions:
         Path | None,
         item_option(
             metavar="FILE",
-            help="File with the ids of the items to run: one id per line, or CSV, TSV or JSON"
-            " with a column id. Default: all items.",
+            help="File with the ids of the items to run, one id per line. Default: all items.",
         ),
     ] = None
     pairs: Annotated[

@@ -146,31 +146,6 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
     _write_frames(target, frames)
 
 
-def copy_ordered_items(source: Path, target: Path, ids: Iterable[str]) -> None:
-    """Copy items as `copy_items`, whose ids are in the order of the source and not all in memory.
-
-    Raises:
-        ValueError: an id is not in the source, or not in its order.
-        DataError: as `copy_items`.
-    """
-    following = iter(ids)
-    next_id = next(following, None)
-
-    def chosen_rows() -> Iterator[pl.DataFrame]:
-        nonlocal next_id
-        for frame in iter_frames(source):
-            rows = []
-            for row, name in enumerate(frame["id"]):
-                if name == next_id:
-                    rows.append(row)
-                    next_id = next(following, None)
-            yield frame[rows]
-
-    _write_frames(target, chosen_rows())
-    if next_id is not None:
-        raise ValueError(f"{next_id} is not in the table, or not in its order")
-
-
 def _write_frames(path: Path, frames: Iterable[pl.DataFrame]) -> None:
     """Write a table; batches that became small share a row group."""
     with TableWriter(path) as writer:

@@ -35,9 +35,9 @@ from keju.items import UNKNOWN, Record, Request, Response
 from keju.judging.rubrics import Rubrics
 from keju.models import Model, ModelOptions, open_model
 from keju.running import EstimatedRequest, Plan, Policy, ResponseStore, RunSummary, plan_of
-from keju.running.key import Slot, key_of
 from keju.running.prices import Prices
-from keju.running.restricted_data import SendingCheck, SentData
+from keju.running.requests import Slot, key_of
+from keju.running.restricted_data import SentData, check_sending
 from keju.running.session import send_requests
 from keju.running.store import StoredResponses
 from keju.runs import RunFolder, path_of_name
@@ -230,10 +230,9 @@ def ask_judges(
             texts may not be sent.
         DataError: a stored response is damaged, or the disk is full.
     """
-    sending = SendingCheck(folder, sent_data(folder.run))
 
     def admit(asked: Sequence[Model]) -> None:
-        sending.check(asked)
+        check_sending(asked, sent_data(folder.run))
         folder.admit(judges)
 
     with ResponseStore(folder) as store:

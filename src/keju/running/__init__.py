@@ -1,12 +1,11 @@
 """Run models on a dataset: plan requests, send them concurrently, store responses, resume."""
 
-from keju.running.key import request_key
+from keju.running.contents import access_of
 from keju.running.limits import Policy, RetryPolicy
 from keju.running.merging import MergeResult, merge
-from keju.running.model_options import access_of
 from keju.running.plan import EstimatedRequest, Plan, PlanRow, plan_of
 from keju.running.presets import preset
-from keju.running.requests import request_count
+from keju.running.requests import request_count, request_key
 from keju.running.run_summary import ModelSummary, RunSummary
 from keju.running.selection import Selection
 from keju.running.session import plan_run, run, run_in_loop

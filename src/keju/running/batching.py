@@ -22,12 +22,10 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record, Response
-from keju.models import AskError, Model
+from keju.models import AskError
 from keju.models.decoding import Parameters
+from keju.running.contents import LazyImages, RunContents
 from keju.running.limits import Policy, RetryPolicy
-from keju.running.model_options import LazyImages
-from keju.running.readings import reader_of
-from keju.running.selection import Selection
 from keju.running.sending import Job, ModelQueue, Sender, response_of
 from keju.running.store import ResponseStore
 from keju.texts import _
@@ -54,7 +52,7 @@ class SubmittedBatch(Record, frozen=True, kw_only=True):
     parameters: Parameters
 
 
-def check_batchable(models: Iterable[Model], selection: Selection, policy: Policy) -> None:
+def check_batchable(contents: RunContents, policy: Policy) -> None:
     """Check that batches support the models, that nothing is limited or transcribed first.
 
     Raises:
@@ -65,14 +63,14 @@ def check_batchable(models: Iterable[Model], selection: Selection, policy: Polic
         raise UsageError(
             "--batch: budgets and limits per minute do not apply to batches. Use --limit"
         )
-    for model in models:
+    for model in contents.models:
         if model.batches() is None:
             raise UsageError("--batch: {} has no batch endpoints; openai: models have", model.name)
-        if any(reader_of(model, variant.setting) for variant in selection.variants):
-            raise UsageError(
-                "--batch does not support settings in which the images are transcribed first. Use "
-                "--setting image"
-            )
+    if contents.readers:
+        raise UsageError(
+            "--batch does not support settings in which the images are transcribed first. Use "
+            "--setting image"
+        )
 
 
 async def send_in_batches(
@@ -114,15 +112,7 @@ async def send_in_batches(
 
 
 class _BatchSender:
-    """Sends one model's queue in batches.
-
-    Args:
-        queue: the model queue.
-        server: the model's batches.
-        dataset: where the images are stored.
-        store: where responses are stored.
-        retry: for the first request, which is sent directly.
-    """
+    """Sends one model's queue in batches; `retry` is for the first request, sent directly."""
 
     def __init__(
         self,

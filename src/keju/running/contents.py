@@ -1,22 +1,108 @@
-"""`RunContents`: the items that a run sends to its models, and the requests made of them."""
+"""`RunContents`: the items that a run sends to its models, and the requests made of them.
+
+`access_of` returns the data of the dataset that models may use besides their requests.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, partial
+from itertools import product
+from typing import NamedTuple, Self, overload
 
+from keju.datasets.page_names import find_named_pages
 from keju.datasets.store import Dataset
-from keju.items import Failure, Item, Request, Setting
-from keju.models import Model
+from keju.definitions import query_of
+from keju.errors import DataError
+from keju.items import OWN_READING, Failure, ImageRef, Item, Request, Setting, get_group
+from keju.models import AskError, DatasetAccess, ItemImages, Model
 from keju.running.examples import Examples
-from keju.running.readings import Reader, Readings, failure_of, reader_of, unsupported_reason
+from keju.running.readings import Reader, Readings, failure_of
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selection import RequestVariant, Selection, in_shard, skip_reason
+from keju.running.selection import RequestVariant, Selection, skip_reason
 from keju.running.store import StoredResponses
 from keju.runs import RunFolder
+from keju.runs.record_list import RecordList
 from keju.text import answer_part
+
+
+@dataclass
+class LazyImages(Sequence[bytes]):
+    """The images of a request, read from the dataset on access."""
+
+    dataset: Dataset
+    refs: Sequence[ImageRef]
+
+    def __len__(self) -> int:
+        return len(self.refs)
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> bytes | Sequence[bytes]:
+        if isinstance(index, slice):
+            return LazyImages(self.dataset, self.refs[index])
+        try:
+            return self.dataset.image_bytes(self.refs[index])
+        except DataError as error:
+            raise AskError("unreadable-image", str(error)) from None
+
+
+@dataclass(frozen=True)
+class _ItemImages:
+    """The images of each item of the test split, read from the dataset at each iteration."""
+
+    dataset: Dataset
+
+    def __iter__(self) -> Iterator[ItemImages]:
+        for item in self.dataset:
+            if item.split == "test" and item.images:
+                yield ItemImages(
+                    item=item.id,
+                    benchmark=item.benchmark,
+                    task=item.task,
+                    group=get_group(item),
+                    images=item.images,
+                )
+
+
+def access_of(dataset: Dataset, reference: Sequence[Item] = ()) -> DatasetAccess:
+    """The data that baselines and files of pages may use.
+
+    Of the test split only the images are used. They are read from the dataset on demand, so that a
+    run without such a model does not read them.
+
+    Args:
+        dataset: where the images are stored.
+        reference: the labelled items of the reference split.
+    """
+    return DatasetAccess(
+        reference=tuple(reference),
+        item_images=_ItemImages(dataset),
+        images_of=partial(LazyImages, dataset),
+        # On disk, because all names of a million pages are compared.
+        pages_of=lambda: find_named_pages(RecordList(Item, _pages(dataset))),
+    )
+
+
+def _pages(items: Iterable[Item]) -> Iterator[Item]:
+    """The items that ask for a transcription of images, with what their pages are named by."""
+    for item in items:
+        try:
+            is_page = bool(item.images) and query_of(item).form == "transcription"
+        except DataError:
+            continue  # Of a task that is not registered, so that it cannot be selected.
+        if is_page:
+            yield Item(
+                id=item.id,
+                benchmark=item.benchmark,
+                task=item.task,
+                query=item.query,
+                images=item.images,
+                metadata=item.metadata,
+            )
 
 
 class Skipped(NamedTuple):
@@ -26,24 +112,22 @@ class Skipped(NamedTuple):
     requests: int = 1
 
 
-class Later(NamedTuple):
-    """A request that waits for a transcription; it has the item's own one, or none, instead."""
-
-    request: Request
-
-
 class Unread(NamedTuple):
-    """A request that is not sent and is stored as failed, because its images were not read."""
+    """A request that is not sent, because its images were not read.
+
+    With a failure it is stored as failed. Without one it waits for the transcription, and has the
+    item's own one, or none, instead.
+    """
 
     request: Request
-    failure: Failure
+    failure: Failure | None = None
 
 
-Element = Request | Unread | Later | Skipped
+Element = Request | Unread | Skipped
 """A request to be sent, or why none is sent."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class RunContents:
     """Which items a run sends to which models, and in which prompt variants.
 
@@ -52,6 +136,8 @@ class RunContents:
         models: the models.
         items: the items that were chosen.
         selection: how they were chosen, in which settings and how often they are sent.
+        sent_items: the items of the shard.
+        variants: the prompt variants of each item.
         stored_items: the items as the run is to store them, where they differ from the dataset's.
         examples: what precedes the questions, if a wording has examples.
     """
@@ -60,23 +146,23 @@ class RunContents:
     models: Sequence[Model]
     items: Sequence[Item]
     selection: Selection
+    sent_items: Sequence[Item] = ()
+    variants: Sequence[RequestVariant] = ()
     stored_items: Sequence[Item] | None = None
     examples: Examples | None = None
 
     @cached_property
-    def sent_items(self) -> Sequence[Item]:
-        """The items of the shard."""
-        return in_shard(self.items, self.selection.shard)
-
-    @cached_property
-    def variants(self) -> list[RequestVariant]:
-        """The prompt variants of each item."""
-        return self.selection.variants
-
-    @property
-    def settings(self) -> list[Setting]:
-        """The input settings, in which a model may need a transcription of the images first."""
-        return list(dict.fromkeys(variant.setting for variant in self.variants))
+    def readers(self) -> dict[tuple[str, Setting], Reader]:
+        """Who transcribes the images before a model answers in a setting, where that is needed."""
+        readers: dict[tuple[str, Setting], Reader] = {}
+        shared: dict[tuple[str, bool], Reader] = {}
+        for model, variant in product(self.models, self.variants):
+            if model.reader or variant.setting in OWN_READING:
+                # Two pipelines with one engine share its transcriptions.
+                reader = Reader.of(model)
+                reader = shared.setdefault((reader.model.name, reader.every_round), reader)
+                readers[model.name, variant.setting] = reader
+        return readers
 
     def requests(self, model: Model, folder: RunFolder) -> Iterator[Element]:
         """The requests to a model in the order of the items, and those that are not sent.
@@ -85,41 +171,40 @@ class RunContents:
             model: the model.
             folder: the run, which contains the transcriptions that precede the requests.
         """
-        readings = self.readings(model, folder)
+        readings = self.readings(model, folder) if self.readers else {}
         for item in self.sent_items:
             yield from self.requests_of(item, model, readings)
 
     def readings(self, model: Model, folder: RunFolder) -> dict[Setting, Readings]:
         """The transcriptions in a run, by the settings in which a model needs some."""
-        readings: dict[Setting, Readings] = {}
-        for setting in self.settings:
-            if reader := reader_of(model, setting):
-                stored = StoredResponses(folder.readings(reader.model.name))
-                readings[setting] = Readings(reader, stored)
-        return readings
+        return {
+            setting: Readings(reader, StoredResponses(folder.readings(reader.model.name)))
+            for (name, setting), reader in self.readers.items()
+            if name == model.name
+        }
 
     def requests_of(
         self, item: Item, model: Model, readings: Mapping[Setting, Readings]
     ) -> Iterator[Element]:
         """The requests of an item to a model, in each prompt variant."""
         for variant in self.variants:
-            if reason := skip_reason(item, variant):
+            if reason := skip_reason(item, variant, model.name):
                 yield Skipped(reason, request_count(item))
             elif variant.setting in readings:
                 yield from self._after_reading(item, model, variant, readings[variant.setting])
             else:
                 examples = self.examples.of(item, variant) if self.examples else ()
                 for request in requests_for(item, variant, None, examples):
-                    reason = unsupported_reason(model, request)
+                    reason = model.unsupported_reason(request)
                     yield Skipped(reason) if reason else request
 
     def _after_reading(
         self, item: Item, model: Model, variant: RequestVariant, readings: Readings
     ) -> Iterator[Element]:
-        """The requests of an item with a transcription of its images."""
+        """The request of an item with a transcription of its images."""
         examples = self.examples.of(item, variant) if self.examples else ()
         # A model that transcribes first must support the request with the images.
-        if reason := unsupported_reason(model, request_for(item, variant, examples=examples)):
+        if reason := model.unsupported_reason(request_for(item, variant, examples=examples)):
             yield Skipped(reason, request_count(item))
             return
         transcription = readings.of(item, variant)
@@ -127,26 +212,24 @@ class RunContents:
         text = answer_part(transcription.text) if transcription else item.transcription or ""
         failure = failure_of(transcription) if transcription else None
         for request in requests_for(item, variant, text, examples):
-            if transcription is None:
-                yield Later(request)
-            else:
-                yield Unread(request, failure) if failure else request
+            is_read = transcription is not None and failure is None
+            yield request if is_read else Unread(request, failure)
 
-    def reading_requests(self, reader: Reader, models: Sequence[Model]) -> Iterator[Request]:
-        """The requests to a reader that transcribes for these models.
+    def reading_requests(self, reader: Reader) -> Iterator[Request]:
+        """The requests to a reader, from all models and settings that it transcribes for.
 
         One for each image, or row of pages, and each round and script.
         """
         names: set[tuple[str, str, str, int]] = set()
-        for model in models:
-            own_readers = {setting: reader_of(model, setting) for setting in self.settings}
+        for model in self.models:
             for item in self.sent_items:
                 for variant in self.variants:
-                    own = own_readers[variant.setting]
-                    if own is None or own.place != reader.place or skip_reason(item, variant):
+                    if self.readers.get((model.name, variant.setting)) != reader:
                         continue
                     examples = self.examples.of(item, variant) if self.examples else ()
-                    if unsupported_reason(model, request_for(item, variant, examples=examples)):
+                    if skip_reason(item, variant, model.name) or model.unsupported_reason(
+                        request_for(item, variant, examples=examples)
+                    ):
                         continue
                     request = reader.request(item, variant)
                     name = request.item, request.task, request.script, request.round

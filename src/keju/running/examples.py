@@ -22,7 +22,6 @@ from keju.metrics.boxes import box_convention, from_pixels
 from keju.running.requests import request_for
 from keju.running.selection import RequestVariant, Selection, skip_reason
 from keju.text import in_script
-from keju.texts import _
 
 MOST = 50
 """The maximum number of examples; a larger number is probably a typing mistake."""
@@ -84,7 +83,17 @@ class Examples:
             for item in items if count else ():
                 usable = len(self.items_of(item, variant))
                 if usable < count and not skip_reason(item, variant):
-                    raise UsageError(self._lacking(item, count, usable))
+                    raise UsageError(
+                        "--examples {0}: item {1} of {2} can have {3}. The reference split has "
+                        "{4} of {2} with answers; those of the item's own group, image or question "
+                        "are not shown. Use fewer examples, exclude the task with --task, or label "
+                        "more items as the reference split (keju build, step split)",
+                        count,
+                        item.id,
+                        question_forms_of([item])[-1],
+                        usable,
+                        len(self._forms.get((item.task, item.query), ())),
+                    )
 
     def used(self, items: Sequence[Item], variants: Sequence[RequestVariant]) -> list[Item]:
         """The reference items that are examples in these prompt variants, each once."""
@@ -96,27 +105,6 @@ class Examples:
             for example in self.items_of(item, variant)
         }
         return [examples[name] for name in sorted(examples)]
-
-    def _lacking(self, item: Item, count: int, usable: int) -> str:
-        form = question_forms_of([item])[-1]
-        hint = _(
-            "Use fewer examples, exclude the task with --task, or label more items as the "
-            "reference split (keju build, step split)"
-        )
-        if not self._forms:
-            return _(
-                "--examples {}: the dataset has no reference split with answers. {}", count, hint
-            )
-        return _(
-            "--examples {0}: item {1} of {2} can have {3}. The reference split has {4} of {2}; "
-            "those of the item's own group, image or question are not shown. {5}",
-            count,
-            item.id,
-            form,
-            usable,
-            len(self._forms.get((item.task, item.query), ())),
-            hint,
-        )
 
     def _example(self, item: Item, base: RequestVariant) -> Example:
         """An item as an example in the wording that the examples precede."""
@@ -130,11 +118,6 @@ class Examples:
                 images=request.images,
             )
         return self._examples[name]
-
-
-def has_examples(wordings: Iterable[str]) -> bool:
-    """Whether any of these wordings has examples."""
-    return any(parse_few_shot(name).examples for name in wordings)
 
 
 def with_examples(selection: Selection, counts: Sequence[int], seed: int) -> Selection:

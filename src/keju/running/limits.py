@@ -1,17 +1,23 @@
-"""How a run sends requests: `Policy`, the options; `Slots` and `Budget`, which enforce them."""
+"""How a run sends requests: `Policy`, the options; `Slots` and `Budget`, which enforce them.
+
+`CostEstimator` estimates the tokens and money of requests to one model.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
 
 from keju.errors import UsageError
 from keju.files import read_jsonl
-from keju.items import Record, Usage
-from keju.running.prices import CostEstimator, Prices
+from keju.items import Record, Request, Usage
+from keju.models import Fit
+from keju.running.prices import Prices
+from keju.running.tokens import request_tokens, text_tokens
 from keju.runs import RunFolder
 from keju.texts import Text, _
 
@@ -188,12 +194,7 @@ class Slots:
             self._limit = max(1.0, self._limit - 1)
 
     def overloaded(self, sent_at: float, wait: float | None) -> None:
-        """The server reported that it is overloaded.
-
-        Args:
-            sent_at: when the request was sent, by `time.monotonic`.
-            wait: seconds for which the server accepts no requests, if it stated them.
-        """
+        """The server rejected a request of `sent_at`, and perhaps all for `wait` seconds."""
         if sent_at >= self._halved_at:
             self._limit, self._halved_at = max(1.0, self._limit / 2), monotonic()
         self._closed_until = max(self._closed_until, monotonic() + (wait or 0.0))
@@ -205,43 +206,37 @@ class Slots:
         self._changed.set()
 
 
+@dataclass
 class Budget:
     """The money of a run: the maximum cost of a request is reserved before it is sent.
 
     When the answer arrives, its cost replaces the reservation. So requests in flight never spend
-    together more than the budget allows, and near its end they are sent one by one.
-
-    Args:
-        max_cost: the limit; None sets none.
-        currency: its currency.
-        spent: the cost of the run so far.
+    together more than the budget allows, and near its end they are sent one by one. `max_cost` is
+    the limit (None sets none), `spent` the cost of the run so far.
     """
 
-    def __init__(
-        self, max_cost: float | None = None, currency: str = "", spent: float = 0.0
-    ) -> None:
-        self.spent = spent
-        self.used_up: Text | str = ""
-        self._max_cost, self._currency = max_cost, currency
-        self._reserved, self._reservations = 0.0, 0
-        self._settled = asyncio.Event()
+    max_cost: float | None = None
+    currency: str = ""
+    spent: float = 0.0
+    used_up: Text | str = ""
+    _reserved: float = 0.0
+    _reservations: int = 0
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def reserve(self, cost: float, slots: Slots) -> bool:
         """Reserve a cost as soon as it fits the budget; false if it never will.
 
-        Args:
-            cost: the maximum cost of a request.
-            slots: those of the request's model; once they are stopped, nothing is reserved.
+        Nothing is reserved once the slots of the request's model are stopped.
         """
-        while self._max_cost is not None and self.spent + self._reserved + cost > self._max_cost:
+        while self.max_cost is not None and self.spent + self._reserved + cost > self.max_cost:
             if self.used_up or slots.stopped:
                 return False
             if not self._reservations:
                 self.used_up = _(
                     "the limit --max-cost {:g} {} is reached: {:.4f} are spent, and the next "
                     "request may cost {:.4f}",
-                    self._max_cost,
-                    self._currency,
+                    self.max_cost,
+                    self.currency,
                     self.spent,
                     cost,
                     hint="Run the same command with a higher --max-cost to continue",
@@ -263,6 +258,81 @@ class Budget:
         self._settled.set()
 
 
+UNLIMITED_OUTPUT = 1024
+"""Assumed tokens of an answer in a reservation, where neither --max-tokens nor an earlier answer
+gives a number."""
+
+NO_USAGE = Usage()
+"""No tokens that a server did not count."""
+
+_MAY_BE_PAID = frozenset({"timeout", "connection", "bad-response"})
+
+
+def may_be_paid(kind: str) -> bool:
+    """Whether a request that failed in this way may have been charged nevertheless."""
+    return kind in _MAY_BE_PAID
+
+
+def add_usage(first: Usage, second: Usage) -> Usage:
+    """The sum of two estimates; a count that is unknown in both stays unknown."""
+    if NO_USAGE in (first, second):
+        return second if first == NO_USAGE else first
+    return Usage(
+        input_tokens=(first.input_tokens or 0) + (second.input_tokens or 0),
+        output_tokens=(first.output_tokens or 0) + (second.output_tokens or 0),
+    )
+
+
+class CostEstimator:
+    """Cost estimate: tokens and money of requests to one model.
+
+    `paid`: the model is behind an endpoint; others run on this machine and are free. `price` is
+    None where it is free or not known.
+    """
+
+    def __init__(self, identity: Mapping[str, str], prices: Prices | None = None) -> None:
+        self.paid = "endpoint" in identity
+        self.price = prices.price(identity.get("model", "")) if prices and self.paid else None
+        self._identity = identity
+        self._highest_cost = 0.0
+
+    def expected(self, request: Request) -> Usage:
+        """Tokens that a request may take; an image that no known rule counts is not included."""
+        identity = self._identity
+        text, images = request_tokens(request, identity.get("model", ""), Fit.of(identity))
+        system, limit = identity.get("system_prompt", ""), identity.get("max_tokens", "")
+        return Usage(
+            input_tokens=text + text_tokens(system) + (images or 0),
+            output_tokens=int(limit) if limit.isdecimal() else UNLIMITED_OUTPUT,
+        )
+
+    def expected_cost(self, request: Request) -> float:
+        """The maximum cost of a request, or that of the most expensive answer if it is higher."""
+        return max(self.cost(self.expected(request)), self._highest_cost) if self.price else 0.0
+
+    def charged(self, usage: Usage, uncounted: Usage) -> float:
+        """The cost of an answer by the server's count, and the estimate of what it lacks."""
+        cost = self.cost(usage) + self.cost(uncounted)
+        self._highest_cost = max(self._highest_cost, cost)
+        return cost
+
+    def uncounted(self, request: Request, usage: Usage) -> Usage:
+        """The tokens of an answer that are not in its server's count."""
+        if not self.paid or None not in (usage.input_tokens, usage.output_tokens):
+            return NO_USAGE
+        expected = self.expected(request)
+        return Usage(
+            input_tokens=expected.input_tokens if usage.input_tokens is None else None,
+            output_tokens=expected.output_tokens if usage.output_tokens is None else None,
+        )
+
+    def cost(self, usage: Usage) -> float:
+        """The cost of these tokens; 0 without a price."""
+        if self.price is None:
+            return 0.0
+        return self.price.of(usage.input_tokens or 0, usage.output_tokens or 0)
+
+
 class _PaidResponse(Record, frozen=True, kw_only=True):
     """The part of a stored response that has a cost."""
 
@@ -275,31 +345,24 @@ def remaining_budget(
     folder: RunFolder,
     identities: Mapping[str, Mapping[str, str]],
     earlier: Mapping[str, Mapping[str, str]],
-    policy: Policy,
+    prices: Prices,
+    max_cost: float | None,
 ) -> Budget:
     """The rest of a budget after the cost of all stored responses.
 
     Their cost is that of the tokens that servers counted, and of the estimate of what they did not
     count. Requests that were in flight when a run was killed left no response and are not included.
-
-    Args:
-        folder: where responses are stored.
-        identities: those of the models that get requests now, by name.
-        earlier: those of other models with stored responses.
-        policy: the limit and the prices.
+    `identities` are those of the models that get requests now, `earlier` those of other models.
 
     Raises:
         UsageError: money is limited, and the price of a model is not known.
         DataError: a stored line is damaged.
     """
-    prices = policy.prices
-    if prices is None:
-        return Budget()
     estimators = {
         name: CostEstimator(identity, prices)
         for name, identity in {**earlier, **identities}.items()
     }
-    for name in identities if policy.max_cost is not None else ():
+    for name in identities if max_cost is not None else ():
         if estimators[name].paid and estimators[name].price is None:
             raise UsageError(
                 "--max-cost: the price file has no price for {}. Add one, in the form of: keju run "
@@ -311,4 +374,4 @@ def remaining_budget(
         for response in read_jsonl(path, _PaidResponse, appended=True):
             if estimator := estimators.get(response.model):
                 spent += estimator.cost(response.usage) + estimator.cost(response.uncounted)
-    return Budget(policy.max_cost, prices.currency, spent)
+    return Budget(max_cost, prices.currency, spent)

@@ -20,8 +20,8 @@ from keju.files import relative_path
 from keju.items import Record
 from keju.local_paths import check_local
 from keju.object_stores import is_address
-from keju.running.key import Slot
 from keju.running.recording import list_differences
+from keju.running.requests import Slot
 from keju.running.store import ResponseStore
 from keju.running.timing import add_timings, read_timings
 from keju.runs import RunFolder, RunManifest
@@ -59,58 +59,80 @@ def merge(runs: Sequence[Path], out: Path) -> MergeResult:
         raise UsageError("a run is given twice. Give each run once")
     folders = [RunFolder.open(path) for path in runs]
     out.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = out.with_name(f".{out.name}.merging")
+    merged = RunFolder(out.with_name(f".{out.name}.merging"))
     with ExitStack() as stack:
         # The runs stay locked during the merge, so that no other process writes to them.
         for folder in folders:
             stack.enter_context(ResponseStore(folder))
-        _check_alike(folders)
-        missing = tuple(_missing_shards(folders))
-        shutil.rmtree(unfinished, ignore_errors=True)
+        manifest, missing = _merged_manifest(folders, out), tuple(_missing_shards(folders))
+        shutil.rmtree(merged.path, ignore_errors=True)
         try:
-            count = _join(folders, RunFolder(unfinished), out)
+            count = _join_responses(folders, merged)
+            shutil.copyfile(folders[0].items_path, merged.items_path)
+            if folders[0].examples():
+                shutil.copyfile(folders[0].examples_path, merged.examples_path)
+            add_timings(merged, [timing for folder in folders for timing in read_timings(folder)])
+            merged.write_manifest(manifest)
         except BaseException:
-            shutil.rmtree(unfinished, ignore_errors=True)
+            shutil.rmtree(merged.path, ignore_errors=True)
             raise
     if out.exists():
         out.rmdir()
-    unfinished.rename(out)
-    models = dict.fromkeys(name for folder in folders for name in folder.manifest().models)
-    return MergeResult(out=str(out), responses=count, models=tuple(models), missing=missing)
+    merged.path.rename(out)
+    return MergeResult(
+        out=str(out), responses=count, models=tuple(manifest.models), missing=missing
+    )
 
 
 def _shard(folder: RunFolder) -> str:
     return folder.manifest().settings.get("shard", "")
 
 
-def _undivided(folder: RunFolder) -> RunManifest:
-    """The manifest without the number of the shard."""
-    manifest = folder.manifest()
-    settings = {name: value for name, value in manifest.settings.items() if name != "shard"}
-    return replace(manifest, settings=settings)
+def _merged_manifest(folders: Sequence[RunFolder], out: Path) -> RunManifest:
+    """The manifest of the merged run, which will be at `out`.
 
-
-def _check_alike(folders: Sequence[RunFolder]) -> None:
-    """Refuse runs that differ in their dataset, settings, items, or a model that both have."""
-    manifests = [_undivided(folder) for folder in folders]
-    for number, (folder, manifest) in enumerate(zip(folders, manifests, strict=True)):
-        for earlier, earlier_manifest in zip(folders[:number], manifests, strict=False):
-            if differing := list_differences(earlier_manifest, manifest, manifest.models):
-                raise UsageError(
-                    "{} differs from {}: {}. Merge only shards of one run, or runs with the same "
-                    "dataset and settings",
-                    folder.path,
-                    earlier.path,
-                    join_clauses(differing),
-                )
-        pairs = zip_longest(folder.iter_items(), folders[0].iter_items())
+    Raises:
+        UsageError: the runs differ in their dataset, settings, items, or a model that two have.
+    """
+    first, merged = folders[0], folders[0].manifest()
+    dataset = merged.dataset_path
+    if dataset and not is_address(dataset):
+        dataset = relative_path(first.path / dataset, out)
+    for folder in folders:
+        part = folder.manifest()
+        if shard := _shard(first):
+            # The number of the shard is the only setting in which runs may differ.
+            part = replace(part, settings={**part.settings, "shard": shard})
+        if differences := list_differences(merged, part, part.models):
+            raise UsageError(
+                "{} differs from {}: {}. Merge only shards of one run, or runs with the same "
+                "dataset and settings",
+                folder.path,
+                first.path,
+                join_clauses(differences),
+            )
+        pairs = zip_longest(folder.iter_items(), first.iter_items())
         if any(item != first_item for item, first_item in pairs):
             raise UsageError(
                 "{} does not have the same items as {}. Repeat one of the runs in a new --out, "
                 "with the dataset and selection of the other",
                 folder.path,
-                folders[0].path,
+                first.path,
             )
+        not_asked = merged.not_asked if folder is not first else {}
+        merged = replace(
+            merged,
+            created=min(merged.created, part.created),
+            models={**merged.models, **part.models},
+            not_asked={
+                model: dict(Counter(not_asked.get(model)) + Counter(part.not_asked.get(model)))
+                for model in (*not_asked, *part.not_asked)
+            },
+            plugins=tuple(dict.fromkeys((*merged.plugins, *part.plugins))),
+            roles={**merged.roles, **part.roles},
+        )
+    settings = {name: value for name, value in merged.settings.items() if name != "shard"}
+    return replace(merged, settings=settings, dataset_path=dataset)
 
 
 def _missing_shards(folders: Sequence[RunFolder]) -> Iterator[str]:
@@ -135,8 +157,8 @@ def _missing_shards(folders: Sequence[RunFolder]) -> Iterator[str]:
             yield _("no run is the shard {}/{}", number, total)
 
 
-def _join(folders: Sequence[RunFolder], merged: RunFolder, out: Path) -> int:
-    """Write the merged run, which will be at `out`; the number of its responses.
+def _join_responses(folders: Sequence[RunFolder], merged: RunFolder) -> int:
+    """Store the responses and transcriptions of all runs in one; the number of responses.
 
     Raises:
         UsageError: a request has two responses.
@@ -162,31 +184,4 @@ def _join(folders: Sequence[RunFolder], merged: RunFolder, out: Path) -> int:
                 if response.key not in reading_keys:
                     reading_keys.add(response.key)
                     store.append(response, reading=True)
-    first, manifests = folders[0], [folder.manifest() for folder in folders]
-    shutil.copyfile(first.items_path, merged.items_path)
-    if first.examples():
-        shutil.copyfile(first.examples_path, merged.examples_path)
-    manifest = _undivided(first)
-    models, roles, not_asked = manifest.models, manifest.roles, dict[str, Counter[str]]()
-    plugins = manifest.plugins
-    for part in manifests:
-        models, roles = {**models, **part.models}, {**roles, **part.roles}
-        plugins = tuple(dict.fromkeys((*plugins, *part.plugins)))
-        for model, reasons in part.not_asked.items():
-            not_asked.setdefault(model, Counter()).update(reasons)
-    dataset = manifest.dataset_path
-    if dataset and not is_address(dataset):
-        dataset = relative_path(first.path / dataset, out)
-    merged.write_manifest(
-        replace(
-            manifest,
-            dataset_path=dataset,
-            created=min(part.created for part in manifests),
-            models=models,
-            not_asked={model: dict(reasons) for model, reasons in not_asked.items()},
-            plugins=plugins,
-            roles=roles,
-        )
-    )
-    add_timings(merged, [timing for folder in folders for timing in read_timings(folder)])
     return len(paths)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from keju.datasets.readers.base import join_names
 from keju.datasets.store import Dataset
 from keju.definitions import read_prompts, task
 from keju.definitions.pair_forms import pair_form
-from keju.errors import UsageError
+from keju.errors import DataError, UsageError, shortened
+from keju.files import bounded_bytes
 from keju.items import Record
 from keju.models import Decoding, Fit, ModelOptions
 from keju.models.decoding import checked_extra_body, declared_dtype
 from keju.running.examples import with_examples
-from keju.running.item_list import read_item_ids
 from keju.running.limits import Policy, RetryPolicy
 from keju.running.presets import preset
 from keju.running.prices import read_prices
@@ -25,6 +27,9 @@ from keju.running.selection import Selection
 from keju.runs.manifest import checked_label
 
 AnyPath = str | os.PathLike[str]
+
+_MOST_BYTES = 64 << 20
+"""The maximum size of a list of items in bytes."""
 
 
 class RunOptions(Record, frozen=True, kw_only=True):
@@ -172,6 +177,25 @@ class RunOptions(Record, frozen=True, kw_only=True):
             max_cost=self.max_cost,
             prices=None if self.prices is None else read_prices(Path(self.prices)),
         )
+
+
+def read_item_ids(file: Path) -> tuple[str, ...]:
+    """Read the ids that a text file lists, one per line, in its order.
+
+    Raises:
+        DataError: the file is not readable, lists no id, or lists an id twice.
+    """
+    try:
+        text = bounded_bytes(file, _MOST_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError("the list of items is not UTF-8 text", file=file) from None
+    ids = tuple(line.strip() for line in text.splitlines() if line.strip())
+    if not ids:
+        raise DataError("no item id in the list", file=file, hint="Write one id per line")
+    if repeated := [name for name, count in Counter(ids).items() if count > 1]:
+        names = join_names(map(shortened, repeated))
+        raise DataError("listed twice: {}", names, file=file, hint="List every item once")
+    return ids
 
 
 def _several(values: str | Sequence[str] | None) -> tuple[str, ...]:

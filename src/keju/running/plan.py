@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from msgspec import field
 from msgspec.structs import replace
@@ -12,13 +13,13 @@ from keju.definitions import has_reference, task
 from keju.definitions.pair_forms import STEP as PAIRS_STEP
 from keju.items import Item, Record, Request, without_images
 from keju.models import Fit, Model
-from keju.running.contents import Later, RunContents, Skipped, Unread
-from keju.running.key import Slot, key_of
+from keju.running.contents import RunContents, Skipped, Unread
 from keju.running.limits import Policy
 from keju.running.prices import Prices
-from keju.running.readings import name_of_images, readers_of
+from keju.running.readings import name_of_images
+from keju.running.requests import Slot, key_of
 from keju.running.store import ResponseStore
-from keju.running.tokens import TEXT_RULE, image_rule, request_tokens, text_tokens, texts_of
+from keju.running.tokens import TEXT_RULE, image_rule, request_tokens, text_tokens
 from keju.runs import RunFolder
 from keju.texts import _
 
@@ -32,23 +33,19 @@ UNANSWERED = "answers to items without a reference, of unknown length"
 SMALLER = "images that will be made smaller, counted by their bytes as stored"
 NO_RULE = _("images, which no known rule counts for this model")
 
-SIZES = (20, 10, 5)
-"""Sizes of the reduced forms of pair tasks that a plan shows: the first that is below the largest
-gallery and leaves a candidate that is not relevant."""
-
-_FRAMING = len('{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,"}},')
 _A_BOX = "[0000, 0000, 0000, 0000],"
 _YES_OR_SHARE = "Yes"
+
+_Number = TypeVar("_Number", int, float)
 
 
 class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The requests to one model of one task, or its transcriptions beforehand (task `READING`).
 
     `calls` are requests over all rounds that have no response yet, `stored` those that have.
-    `wire_bytes` are the bytes that are sent, images in base64; 0 where nothing leaves this machine,
-    and then there are no tokens either.
     `input_tokens` are those of text and images; `image_tokens` of the images alone, and both None
-    where the rule of the model's vendor is not known. `money` is None without prices, and where a
+    where the rule of the model's vendor is not known. There are no tokens where nothing leaves this
+    machine. `money` is None without prices, and where a
     price or a count is not known. `declined` maps reasons to counts of unsupported requests;
     `unknown` names what the estimate does not include.
     """
@@ -58,7 +55,6 @@ class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
     calls: int = 0
     stored: int = 0
     images: int = 0
-    wire_bytes: int = 0
     text_tokens: int = 0
     image_tokens: int | None = 0
     input_tokens: int | None = 0
@@ -78,7 +74,6 @@ class PlanTotal(Record, frozen=True, kw_only=True, omit_defaults=False):
     model: str
     calls: int
     stored: int
-    wire_bytes: int
     image_tokens: int | None
     input_tokens: int | None
     output_tokens: int
@@ -91,9 +86,7 @@ class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The requests that a run would send: a row for each model and task, a sum for each model.
 
     `text_rule` and `output_rule` describe how tokens were estimated; `currency` and `prices_seen`
-    are those of the price file. `forms` are the reduced forms (``--pairs``) in which its tasks of
-    pairs would take fewer requests; `identities` are those of the models, as run.json would have
-    them.
+    are those of the price file. `identities` are those of the models, as run.json would have them.
     """
 
     items: int
@@ -103,18 +96,12 @@ class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
     output_rule: str = OUTPUT_RULE
     currency: str = ""
     prices_seen: str = ""
-    forms: tuple[str, ...] = ()
     identities: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def calls(self) -> int:
         """The number of requests over all models and tasks."""
         return sum(row.calls for row in self.rows)
-
-    @property
-    def wire_bytes(self) -> int:
-        """The bytes that leave this machine."""
-        return sum(row.wire_bytes for row in self.rows)
 
 
 class EstimatedRequest(NamedTuple):
@@ -135,10 +122,8 @@ def item_to_count(item: Item) -> Item:
 def estimate(contents: RunContents, folder: RunFolder, policy: Policy) -> Plan:
     """Count the requests of a run to each model, and estimate their tokens.
 
-    Args:
-        contents: what the run sends; its items still have their references (`item_to_count`).
-        folder: the run; responses that it contains are not counted.
-        policy: the prices, and the number of requests that a model takes per minute.
+    The items still have their references (`item_to_count`). Responses that the run contains are not
+    counted.
 
     Raises:
         DataError: see `request_for`; or a stored response is damaged.
@@ -149,13 +134,8 @@ def estimate(contents: RunContents, folder: RunFolder, policy: Policy) -> Plan:
     counts = list(_count_readings(contents, folder))
     for model in contents.models:
         counts += _count_requests(contents, model, folder)
-    pairs = [item for item in contents.sent_items if task(item.task).of_pairs]
     plan = _plan(counts, policy.prices, policy.per_minute, items=len(contents.sent_items))
-    return replace(
-        plan,
-        forms=tuple(form_names(pairs)) if contents.selection.pairs is None else (),
-        identities={model.name: model.identity for model in contents.models},
-    )
+    return replace(plan, identities={model.name: model.identity for model in contents.models})
 
 
 def plan_of(
@@ -168,12 +148,8 @@ def plan_of(
 ) -> Plan:
     """The plan of requests that exist already, such as those to a judge.
 
-    Args:
-        requests: the requests.
-        items: the number of items that they are about.
-        output_rule: how `EstimatedRequest.answer_tokens` was estimated.
-        prices: the prices of a price file.
-        per_minute: the number of requests that a model takes per minute.
+    `items` is the number of items that they are about, `output_rule` how the tokens of answers were
+    estimated, `per_minute` the number of requests that a model takes.
     """
     counts: dict[tuple[str, str], _Count] = {}
     for model, request, answer_tokens, stored in requests:
@@ -184,67 +160,66 @@ def plan_of(
     return _plan([*counts.values()], prices, per_minute, items=items, output_rule=output_rule)
 
 
-def wire_size(request: Request) -> int:
-    """Approximate bytes of a request as sent: base64 takes 4 bytes for every 3."""
-    images = sum((ref.size + 2) // 3 * 4 + _FRAMING for ref in request.all_images)
-    return images + sum(len(text.encode()) for text in texts_of(request))
-
-
 class _Count:
     """The sums of one row; of a model on this machine only calls and images are counted."""
 
     def __init__(self, model: Model, task_id: str) -> None:
         identity = model.identity
-        self.model = model
+        self.model, self.task = model, task_id
         self.paid = "endpoint" in identity
         self.vendors_name = identity.get("model", "") if self.paid else ""
-        self.row = PlanRow(model=model.name, task=task_id)
+        self.counts: Counter[str] = Counter()
+        """Counts by the name of their field in `PlanRow`; `image_tokens` of known rules only."""
+        self.declined: Counter[str] = Counter()
+        self.unknown: Counter[str] = Counter()
         self._blind = identity.get("baseline") == "blind"
         self._fit = Fit.of(identity)
         self._system_tokens = text_tokens(identity.get("system_prompt", ""))
 
-    def add_unsupported(self, reason: str, requests: int) -> None:
-        self.row.declined[reason] = self.row.declined.get(reason, 0) + requests
-
-    def add_unknown(self, part: str, requests: int = 1) -> None:
-        if self.paid and requests:
-            self.row.unknown[part] = self.row.unknown.get(part, 0) + requests
-
     def add(self, request: Request, answer_tokens: int, *, stored: bool) -> None:
-        row = self.row
         if stored:
-            self.row = replace(row, stored=row.stored + 1)
+            self.counts["stored"] += 1
             return
         if self._blind:
             request = without_images(request)
         images = request.all_images
-        self.row = row = replace(row, calls=row.calls + 1, images=row.images + len(images))
+        self.counts.update(calls=1, images=len(images))
         if not self.paid:
             return
-        self.add_unknown(SMALLER, sum(map(self._fit.touches, images)))
         text, of_images = request_tokens(request, self.vendors_name, self._fit)
-        if of_images is None:
-            self.add_unknown(NO_RULE, len(images))
-        text_total = row.text_tokens + text + self._system_tokens
-        image_total = _sum([row.image_tokens, of_images])
-        self.row = replace(
-            row,
-            wire_bytes=row.wire_bytes + wire_size(request),
-            text_tokens=text_total,
-            image_tokens=image_total,
-            input_tokens=_sum([text_total, image_total]),
-            output_tokens=row.output_tokens + answer_tokens,
+        self.unknown[SMALLER] += sum(map(self._fit.touches, images))
+        self.unknown[NO_RULE] += len(images) if of_images is None else 0
+        self.counts.update(
+            text_tokens=text + self._system_tokens,
+            image_tokens=of_images or 0,
+            output_tokens=answer_tokens,
         )
 
-    def priced_row(self, prices: Prices | None) -> PlanRow:
+    def row(self, prices: Prices | None) -> PlanRow:
         """The row, with its cost where that is known."""
-        row = self.row
-        if prices is None or (row.input_tokens is None and row.calls):
-            return row
-        if not self.paid or not row.calls:
-            return replace(row, money=0.0)
-        price = prices.price(self.vendors_name)
-        return replace(row, money=price and price.of(row.input_tokens or 0, row.output_tokens))
+        counts, is_known = self.counts, not self.unknown[NO_RULE]
+        input_tokens = counts["text_tokens"] + counts["image_tokens"] if is_known else None
+        money: float | None = None
+        if prices and (not self.paid or not counts["calls"]):
+            money = 0.0
+        elif prices and input_tokens is not None:
+            price = prices.price(self.vendors_name)
+            money = price.of(input_tokens, counts["output_tokens"]) if price else None
+        return PlanRow(
+            model=self.model.name,
+            task=self.task,
+            calls=counts["calls"],
+            stored=counts["stored"],
+            images=counts["images"],
+            text_tokens=counts["text_tokens"],
+            image_tokens=counts["image_tokens"] if is_known else None,
+            input_tokens=input_tokens,
+            output_tokens=counts["output_tokens"],
+            money=money,
+            declined=dict(self.declined),
+            # Of a model on this machine nothing is estimated.
+            unknown=dict(+self.unknown) if self.paid else {},
+        )
 
 
 def _count_requests(contents: RunContents, model: Model, folder: RunFolder) -> Iterator[_Count]:
@@ -259,21 +234,22 @@ def _count_requests(contents: RunContents, model: Model, folder: RunFolder) -> I
         answer = _answer_tokens(item) if count.paid else 0
         for element in contents.requests_of(item, model, readings):
             if isinstance(element, Skipped):
-                count.add_unsupported(element.reason, element.requests)
+                count.declined[element.reason] += element.requests
                 continue
-            request = element.request if isinstance(element, Later | Unread) else element
+            request = element.request if isinstance(element, Unread) else element
+            waits = isinstance(element, Unread) and element.failure is None
             stored = _is_stored(request, model, heads)
             count.add(request, answer, stored=stored)
-            if not stored and isinstance(element, Later) and item.transcription is None:
-                count.add_unknown(UNREAD)
+            if not stored and waits and item.transcription is None:
+                count.unknown[UNREAD] += 1
             if not stored and not answer:
-                count.add_unknown(UNANSWERED)
+                count.unknown[UNANSWERED] += 1
     yield from counts.values()
 
 
 def _count_readings(contents: RunContents, folder: RunFolder) -> Iterator[_Count]:
     """The transcriptions that are made before, one row per reader: two models may share one."""
-    for reader, models in readers_of(contents.models, contents.settings):
+    for reader in dict.fromkeys(contents.readers.values()):
         heads = ResponseStore(folder).known(reader.model.name, readings=True)
         count = _Count(reader.model, READING)
         lengths = {
@@ -283,12 +259,12 @@ def _count_readings(contents: RunContents, folder: RunFolder) -> Iterator[_Count
             for item in contents.sent_items
             if count.paid
         }
-        for request in contents.reading_requests(reader, models):
+        for request in contents.reading_requests(reader):
             length = lengths.get(request.item)
             stored = _is_stored(request, reader.model, heads)
             count.add(request, length or 0, stored=stored)
             if length is None and not stored:
-                count.add_unknown(UNREAD)
+                count.unknown[UNREAD] += 1
         yield count
 
 
@@ -316,22 +292,20 @@ def _plan(
     items: int,
     output_rule: str = OUTPUT_RULE,
 ) -> Plan:
-    rows = [count.priced_row(prices) for count in counts]
+    rows = [count.row(prices) for count in counts]
     totals = []
     for name, count in {count.model.name: count for count in counts}.items():
         of_model = [row for row in rows if row.model == name]
         calls = sum(row.calls for row in of_model)
         rule = image_rule(count.vendors_name)
-        money = [row.money for row in of_model]
         total = PlanTotal(
             model=name,
             calls=calls,
             stored=sum(row.stored for row in of_model),
-            wire_bytes=sum(row.wire_bytes for row in of_model),
             image_tokens=_sum([row.image_tokens for row in of_model]),
             input_tokens=_sum([row.input_tokens for row in of_model]),
             output_tokens=sum(row.output_tokens for row in of_model),
-            money=None if None in money else sum(value or 0.0 for value in money),
+            money=_sum([row.money for row in of_model]),
             hours=calls / per_minute / 60 if per_minute and count.paid else None,
             counted_by=rule.source if rule else "",
         )
@@ -346,22 +320,7 @@ def _plan(
     )
 
 
-def _sum(counts: Sequence[int | None]) -> int | None:
-    return None if None in counts else sum(count or 0 for count in counts)
-
-
-def form_names(items: Sequence[Item]) -> list[str]:
-    """The reduced forms that make items of pair tasks smaller, by name."""
-    largest = max((len(item.images) - 1 for item in items), default=0)
-    relevant = max((len(item.relevant) for item in items), default=0)
-    size = next((size for size in SIZES if relevant < size < largest), 0)
-    if not size:
-        return []
-    pairs: set[tuple[str, str, str, str]] = set()
-    in_both_directions = False
-    for item in items:
-        first = item.images[0].sha256
-        for ref in item.images[1:]:
-            in_both_directions |= (item.task, item.query, ref.sha256, first) in pairs
-            pairs.add((item.task, item.query, first, ref.sha256))
-    return [*(["once"] if in_both_directions else []), f"gallery={size}"]
+def _sum(counts: Sequence[_Number | None]) -> _Number | None:
+    """The sum; None if a part is unknown."""
+    known = [count for count in counts if count is not None]
+    return sum(known[1:], known[0]) if len(known) == len(counts) else None

@@ -9,27 +9,15 @@ and script.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from keju.definitions import reading_task
-from keju.definitions.wordings import RELEASED
 from keju.files import sha256_bytes
-from keju.items import (
-    OWN_READING,
-    Failure,
-    ImageRef,
-    Item,
-    PromptScript,
-    Request,
-    Response,
-    Setting,
-)
+from keju.items import Failure, ImageRef, Item, PromptScript, Request, Response
 from keju.models import Model, role_of
 from keju.running.selection import RequestVariant
 from keju.running.store import StoredResponses
 from keju.text import in_script
-from keju.texts import _
 
 NO_READING = "no-reading"
 """The failure kind of an item whose images could not be transcribed."""
@@ -68,32 +56,12 @@ class Reader(NamedTuple):
         number = variant.round if self.every_round else 1
         return reading_request(item, number, variant.script if self.prompted else "released")
 
-    @property
-    def place(self) -> tuple[str, bool]:
-        """Model and rounds: readers that share both make the same transcriptions."""
-        return self.model.name, self.every_round
-
-
-def reader_of(model: Model, setting: Setting) -> Reader | None:
-    """The reader that transcribes the images before `model` answers in that setting, or None."""
-    if model.reader:
-        prompted = is_prompted(model.reader.name)
-        return Reader(model.reader, every_round=False, prompted=prompted)
-    return Reader(model, every_round=True) if setting in OWN_READING else None
-
-
-def readers_of(
-    models: Iterable[Model], settings: Iterable[Setting]
-) -> list[tuple[Reader, list[Model]]]:
-    """The readers of models in these settings, each once, with the models that it reads for."""
-    readers: dict[tuple[str, bool], tuple[Reader, list[Model]]] = {}
-    for model in models:
-        for setting in settings:
-            if reader := reader_of(model, setting):
-                _first, served = readers.setdefault(reader.place, (reader, []))
-                if model not in served:
-                    served.append(model)
-    return list(readers.values())
+    @classmethod
+    def of(cls, model: Model) -> Reader:
+        """The engine before a model in a pipeline, else the model itself."""
+        if model.reader:
+            return cls(model.reader, every_round=False, prompted=is_prompted(model.reader.name))
+        return cls(model, every_round=True)
 
 
 def is_prompted(reader: str, stored: str = "") -> bool:
@@ -104,21 +72,6 @@ def is_prompted(reader: str, stored: str = "") -> bool:
         stored: the role that a run recorded of it, if it did.
     """
     return (stored or role_of(reader)) == "model"
-
-
-def takes_no_prompt(name: str) -> bool:
-    """Whether a model is an OCR engine or its stored results, also with shuffled images."""
-    return role_of(name.removeprefix("shuffled:")) == "engine"
-
-
-def unsupported_reason(model: Model, request: Request) -> str:
-    """Why a model does not support a request, or an empty string.
-
-    An OCR engine takes no prompt, so that it supports the published wording only.
-    """
-    if request.wording != RELEASED and takes_no_prompt(model.name):
-        return _("an OCR engine takes no prompt: add --wording released to ask it too")
-    return model.unsupported_reason(request)
 
 
 class Readings(NamedTuple):

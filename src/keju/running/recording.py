@@ -12,13 +12,13 @@ from keju import __version__
 from keju.definitions import definition_texts
 from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError, shortened
-from keju.files import relative_path
+from keju.files import relative_path, sha256_file
 from keju.models import REPLAYED, plugins_of, role_of
 from keju.running.contents import RunContents
 from keju.running.limits import Policy
 from keju.running.sending import ModelQueue
 from keju.running.store import ResponseStore
-from keju.runs import RunFolder, RunManifest, file_name
+from keju.runs import RunFolder, RunManifest
 from keju.texts import Text, _, join_clauses, n_
 
 _OPTIONS = {
@@ -68,12 +68,6 @@ def check_resumed(
     corrected command just works, and so are answers that are read from files again: those to items
     that are still selected, in settings that are still selected. Any other outdated response needs
     `--replace`. Of the other models of the run, the command keeps what the run has.
-
-    Args:
-        contents: what the command sends.
-        store: the responses of the run, which exists.
-        queues: the requests of the command that have no response, for each model.
-        policy: whether outdated responses are replaced, and batches are used.
 
     Yields:
         Notes for the user: what has changed, and what is replaced.
@@ -205,19 +199,11 @@ def record_run(
 ) -> None:
     """Write the manifest and the items of a run, or those that it has now if it is resumed.
 
-    Args:
-        contents: what the run sends.
-        folder: the run, whose lock the caller has.
-        not_asked: the number of requests that each model does not get, by reason.
-
-    Raises:
-        UsageError: two models or tasks differ only in case.
+    The caller has the lock of the run. `not_asked` is the number of requests that each model does
+    not get, by reason.
     """
     manifest = manifest_of(contents, folder)
     earlier = folder.manifest() if folder.exists() else None
-    _check_case(manifest.models, earlier.models if earlier else ())
-    if earlier is None:
-        _check_case(contents.dataset.manifest.tasks)
     ids = (item.id for item in contents.items)
     has_items = (
         earlier is not None
@@ -240,8 +226,10 @@ def record_run(
         folder.write_examples(contents.examples.used(contents.items, contents.variants))
     manifest = replace(
         manifest,
-        items_sha256=folder.items_hash(),
-        examples_sha256=folder.examples_hash(),
+        items_sha256=earlier.items_sha256
+        if earlier is not None and has_items
+        else sha256_file(folder.items_path),
+        examples_sha256=folder.examples_hash() if contents.examples else "",
         not_asked={name: dict(counter) for name, counter in (not_asked or {}).items() if counter},
     )
     if earlier is not None:  # the present command's, with all models of the run
@@ -258,17 +246,3 @@ def record_run(
             roles={**earlier.roles, **manifest.roles},
         )
     folder.write_manifest(manifest)
-
-
-def _check_case(names: Iterable[str], earlier: Iterable[str] = ()) -> None:
-    """Refuse models or tasks whose file names differ only in case."""
-    spellings = {file_name(name).casefold(): name for name in earlier}
-    for name in names:
-        spelling = spellings.setdefault(file_name(name).casefold(), name)
-        if spelling != name:
-            raise UsageError(
-                "{} and {} differ only in case, so that macOS and Windows would store their "
-                "responses in one file. Use another spelling, or a run for each",
-                name,
-                spelling,
-            )

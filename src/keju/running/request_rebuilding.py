@@ -23,12 +23,7 @@ _PIPELINE = "ocr+llm:"
 
 
 class RequestRebuilder:
-    """Rebuilds the requests of a run.
-
-    Args:
-        folder: the run.
-        dataset: where the images are stored; None where only their names are needed.
-    """
+    """Rebuilds the requests of a run; `dataset` is None where only names of images are needed."""
 
     def __init__(self, folder: RunFolder, dataset: Dataset | None = None) -> None:
         self.dataset = dataset

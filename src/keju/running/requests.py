@@ -1,10 +1,16 @@
-"""Build the requests of an item: what the model is sent, which never contains the reference."""
+"""Build the requests of an item: what the model is sent, which never contains the reference.
+
+`request_key` is a hash of everything that determines the response to a request.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
 from itertools import count
+from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from keju.definitions import choices_of, prompt_of, query_of, task
@@ -14,6 +20,7 @@ from keju.definitions.wordings import prompt_in_wording
 from keju.errors import DataError
 from keju.files import sha256_bytes
 from keju.items import TEXT_ONLY, TRUE_READING, Example, Item, PromptScript, Request
+from keju.models.base import UNKNOWN_DTYPE, Model
 from keju.running.selection import NO_TRANSCRIPTION, RequestVariant
 from keju.text import Script, in_script
 from keju.texts import _
@@ -75,26 +82,6 @@ def requests_for(
 ) -> Iterator[Request]:
     """The requests of an item, one after the other: one, or one for each candidate.
 
-    Raises:
-        DataError: the prompt cannot be made from the item.
-    """
-    first = request_for(item, variant, reading, examples)
-    if not first.candidate:
-        yield first
-        return
-    for candidate in range(1, sent_candidates(item) + 1):
-        images = (item.images[0], *item.images[candidate : candidate + 1])
-        yield replace(first, candidate=candidate, images=images)
-
-
-def request_for(
-    item: Item,
-    variant: RequestVariant = PLAINLY,
-    reading: str | None = None,
-    examples: tuple[Example, ...] = (),
-) -> Request:
-    """The first request of an item; it does not contain the reference.
-
     Args:
         item: the item.
         variant: the prompt variant: setting and script.
@@ -124,7 +111,7 @@ def request_for(
         source, prompt = text, with_source(prompt, text, variant.script)
     if variant.setting in TEXT_ONLY or (variant.setting == "image" and text is not None):
         images = ()
-    return Request(
+    first = Request(
         item=item.id,
         benchmark=item.benchmark,
         task=item.task,
@@ -144,6 +131,22 @@ def request_for(
         examples=examples,
         label=variant.label,
     )
+    if not first.candidate:
+        yield first
+        return
+    for candidate in range(1, sent_candidates(item) + 1):
+        images = (item.images[0], *item.images[candidate : candidate + 1])
+        yield replace(first, candidate=candidate, images=images)
+
+
+def request_for(
+    item: Item,
+    variant: RequestVariant = PLAINLY,
+    reading: str | None = None,
+    examples: tuple[Example, ...] = (),
+) -> Request:
+    """The first of the requests of an item (`requests_for`)."""
+    return next(requests_for(item, variant, reading, examples))
 
 
 def with_source(prompt: str, source: str, script: PromptScript = "released") -> str:
@@ -180,3 +183,62 @@ def seal_of(*texts: str) -> str:
 def without_marks(text: str) -> str:
     """A text with other brackets than those of the delimiters, so that it cannot close one."""
     return text.translate(_OTHER_BRACKETS)
+
+
+_FORM = "keju-key-1"
+
+
+class Slot(NamedTuple):
+    """The place of a response in a run: two items with identical requests have the same key."""
+
+    key: str
+    item: str
+    candidate: int
+
+
+def key_of(request: Request, model: Model) -> str:
+    """The key of a request to a model, with the file that has its answer (`Model.source_of`)."""
+    return request_key(request, model.identity, model.source_of(request))
+
+
+def request_key(request: Request, identity: Mapping[str, str], source_sha256: str = "") -> str:
+    """SHA-256, as 64 hexadecimal digits, over canonical JSON.
+
+    It covers the prompt, the images' hashes in their order, the form of the answer, the choices,
+    the source text, the box convention, setting, script, wording (with its system prompt and the
+    examples), query, round and the run's label, the model's identity (endpoint, name, decoding,
+    system prompt, declared dtype, engine versions), and the hash of the file that has the answer,
+    where answers are read from files. It does not cover the item's id or the task, which the model
+    does not see: two items with identical requests have the same key.
+    """
+    decides: dict[str, object] = {
+        "": _FORM,
+        "box_convention": request.box_convention,
+        "choices": request.choices,
+        "form": request.form,
+        # An undeclared dtype is not part of the key.
+        "identity": {
+            name: value
+            for name, value in identity.items()
+            if (name, value) != ("dtype", UNKNOWN_DTYPE)
+        },
+        "images": [ref.sha256 for ref in request.images],
+        "prompt": request.prompt,
+        "query": request.query,
+        "round": request.round,
+        "setting": request.setting,
+        "source": request.source,
+    }
+    optional: dict[str, object] = {
+        "source_sha256": source_sha256,
+        "script": "" if request.script == "released" else request.script,
+        "wording": "" if request.wording == "released" else request.wording,
+        "system": request.system,
+        "label": request.label,
+        "examples": [
+            (example.prompt, example.answer, [ref.sha256 for ref in example.images])
+            for example in request.examples
+        ],
+    }
+    decides |= {name: value for name, value in optional.items() if value}
+    return hashlib.sha256(msgspec.json.encode(decides, order="sorted")).hexdigest()

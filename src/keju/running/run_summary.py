@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -14,8 +12,6 @@ from msgspec import field
 from keju.files import shipped_toml
 from keju.items import Failure, Record
 from keju.models import MISSING
-from keju.running.limits import Budget, Policy
-from keju.running.sending import ModelQueue
 from keju.texts import _, hint_of, join_sentences, language
 
 _UNLIKELY_TO_CHANGE = frozenset(
@@ -178,65 +174,3 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
                 "The same requests would fail again. Correct the causes that are shown above first"
             )
         return ""
-
-
-def run_summary(
-    out: str,
-    queues: Sequence[ModelQueue],
-    budget: Budget,
-    policy: Policy,
-    *,
-    items: int,
-    waiting: int = 0,
-    interrupted: bool = False,
-) -> RunSummary:
-    """The outcome of all queues.
-
-    Args:
-        out: the directory where responses are stored.
-        queues: the queues.
-        budget: what is spent, and whether the limit was reached.
-        policy: the prices.
-        items: the number of items that the requests are about.
-        waiting: the number of requests in unfinished batches.
-        interrupted: whether the user or the system stopped it.
-    """
-    return RunSummary(
-        out=out,
-        items=items,
-        models=tuple(map(_model_summary, queues)),
-        interrupted=interrupted,
-        used_up=budget.used_up,
-        waiting=waiting,
-        cost=budget.spent if policy.prices else None,
-        currency=policy.prices.currency if policy.prices else "",
-    )
-
-
-def _model_summary(queue: ModelQueue) -> ModelSummary:
-    kept, statuses, failures = queue.kept, Counter(queue.statuses), Counter(queue.failures)
-    for head, count in kept.items():
-        statuses[head.status] += count
-        if head.status == "failed":
-            failures[head.kind] += count
-    answered = any(status != "failed" for status in statuses)
-    hint = failure_hint(queue.halted_by, answered=answered) if queue.halted_by else Hint()
-    return ModelSummary(
-        model=queue.model.name,
-        planned=kept.total() + queue.total,
-        asked=queue.done,
-        attempts=queue.attempts,
-        waited=round(queue.waited, 3),
-        left=queue.left,
-        statuses=dict(sorted(statuses.items())),
-        failures=dict(sorted(failures.items())),
-        not_asked=dict(queue.not_asked),
-        halted=queue.halted,
-        hint=join_sentences(filter(None, (hint.what, queue.diagnosis))),
-        answered=answered,
-        then=hint.then,
-        refused=tuple(sorted(queue.refused)),
-        not_sent=tuple(sorted(queue.not_sent)),
-        trouble=dict(sorted(queue.trouble.items())),
-        ignored_usage=tuple(queue.ignored_usage),
-    )

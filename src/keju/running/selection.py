@@ -10,10 +10,10 @@ import hashlib
 import random
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import cast, get_args
 
 import msgspec
 import polars as pl
@@ -21,7 +21,7 @@ from msgspec.structs import asdict, replace
 
 from keju.datasets.readers.base import join_names
 from keju.datasets.store import Dataset
-from keju.datasets.table import SCHEMA
+from keju.datasets.table import SCHEMA, iter_frames
 from keju.definitions import QuestionForms, query_of, question_forms_of, task
 from keju.definitions.pair_forms import pair_form
 from keju.definitions.wordings import (
@@ -31,7 +31,7 @@ from keju.definitions.wordings import (
     wording,
     wording_skip_reason,
 )
-from keju.errors import UsageError, shortened
+from keju.errors import UsageError, number_of, shortened
 from keju.files import sha256_bytes
 from keju.items import (
     OWN_READING,
@@ -44,7 +44,7 @@ from keju.items import (
     get_group,
 )
 from keju.metrics.boxes import box_convention
-from keju.running.item_list import list_label
+from keju.models import role_of
 from keju.runs.manifest import checked_label
 from keju.runs.record_list import RecordList
 from keju.texts import _, listed, n_
@@ -52,8 +52,6 @@ from keju.texts import _, listed, n_
 _SETTINGS: tuple[Setting, ...] = get_args(Setting)
 _SCRIPTS: tuple[PromptScript, ...] = get_args(PromptScript)
 _SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
-
-_T = TypeVar("_T")
 
 MOST_ROUNDS = 1000
 """The maximum number of rounds; a larger one is probably a typing mistake (the papers use 5)."""
@@ -125,7 +123,8 @@ class Selection(Record, frozen=True, kw_only=True):
             if value is not None and name != "items"
         }
         if self.items is not None:
-            settings["items"] = list_label(self.items)
+            ids = "\n".join(sorted(self.items)).encode("utf-8", "surrogatepass")
+            settings["items"] = f"{number_of(len(self.items), 'id')}, sha256 {sha256_bytes(ids)}"
         return settings
 
     @property
@@ -133,16 +132,16 @@ class Selection(Record, frozen=True, kw_only=True):
         """All prompt variants of each item, by setting, script, wording and round."""
         return [
             RequestVariant(
-                setting=setting,
-                script=script,
+                setting=cast("Setting", setting),
+                script=cast("PromptScript", script),
                 wording=name,
                 boxes=self.boxes,
                 round=number,
                 label=self.label or "",
             )
-            for setting in _checked(self.settings, _SETTINGS, "setting")
-            for script in _checked(self.scripts, _SCRIPTS, "script")
-            for name in _checked(self.wordings, self.wordings, "wording")
+            for setting in self.settings
+            for script in self.scripts
+            for name in self.wordings
             for number in range(1, self.rounds + 1)
         ]
 
@@ -156,7 +155,7 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> Sequen
     Args:
         items: all items of a dataset.
         selection: which items.
-        dataset: the dataset, for errors.
+        dataset: the path for errors.
 
     Raises:
         UsageError: a number is not valid, a task is unknown or has no items here, an id of the list
@@ -188,25 +187,8 @@ def read_selected(
             transcription, it keeps the transcription and the images.
 
     Raises:
-        UsageError: see `select`.
-        DataError: items.parquet is missing, damaged, or not the one dataset.json describes.
+        KejuError: see `select` and `Dataset.items`.
     """
-    rows = iter(_select_rows(_read_columns(dataset, selection), selection, dataset.path))
-    selected, reference = RecordList(Item), []
-    next_row = next(rows, None)
-    for row, item in enumerate(dataset):
-        if item.split == "reference":
-            reference.append(item)
-        if row == next_row:
-            selected.append(keep(item))
-            next_row = next(rows, None)
-    if TRUE_READING.intersection(selection.settings):
-        selected = RecordList(Item, map(transcription_filler(selected, dataset), selected))
-    return selected, tuple(reference)
-
-
-def _read_columns(dataset: Dataset, selection: Selection) -> pl.DataFrame:
-    """The columns that the selection needs; `group` is as `get_group` returns it."""
     names = list(_KIND)
     # Ids and groups are read only where they are needed, because they take most of the memory.
     if selection.items is not None or selection.sample is not None:
@@ -216,7 +198,7 @@ def _read_columns(dataset: Dataset, selection: Selection) -> pl.DataFrame:
     first_image = pl.col("images").list.first().struct.field("sha256")
     group = pl.coalesce(pl.when(pl.col("group") != "").then("group"), first_image, "id")
     empty = pl.DataFrame(schema={name: SCHEMA[name] for name in names})
-    frames = (
+    columns = pl.concat(
         frame.select(
             # Each of their few values is in memory once.
             pl.col("benchmark", "task", "query").fill_null("").cast(pl.Categorical),
@@ -225,9 +207,24 @@ def _read_columns(dataset: Dataset, selection: Selection) -> pl.DataFrame:
             *(["id"] if "id" in names else []),
             *([group.alias("group")] if "group" in names else []),
         )
-        for frame in chain([empty], dataset.frames(names))
+        for frame in chain([empty], iter_frames(dataset.items_path, names))
     )
-    return pl.concat(frames)
+    rows = iter(_select_rows(columns, selection, dataset.path))
+    next_row, reference = next(rows, None), list[Item]()
+
+    def selected_items() -> Iterator[Item]:
+        nonlocal next_row
+        for row, item in enumerate(dataset):
+            if item.split == "reference":
+                reference.append(item)
+            if row == next_row:
+                yield keep(item)
+                next_row = next(rows, None)
+
+    selected = RecordList(Item, selected_items())
+    if TRUE_READING.intersection(selection.settings):
+        selected = RecordList(Item, map(transcription_filler(selected, dataset), selected))
+    return selected, tuple(reference)
 
 
 def _select_rows(columns: pl.DataFrame, selection: Selection, dataset: Path) -> pl.Series:
@@ -438,14 +435,31 @@ def _hash_of_images(item: Item) -> int:
     return int.from_bytes(hashlib.sha256(images).digest()[:8], "little")
 
 
-def skip_reason(item: Item, variant: RequestVariant) -> str:
-    """The skip reason of an item in a prompt variant for every model; or an empty string."""
+def has_examples(wordings: Iterable[str]) -> bool:
+    """Whether any of these wordings has examples."""
+    return any(parse_few_shot(name).examples for name in wordings)
+
+
+def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
+    """The skip reason of an item in a prompt variant, or an empty string.
+
+    With the name of a model, also why that model is not sent the variant: an OCR engine takes no
+    prompt, so that it supports the published wording only.
+    """
     setting = variant.setting
     if variant.wording == RELEASED and setting == "image":
         return ""
     if parse_few_shot(variant.wording).examples and task(item.task).of_pairs:
         return _("tasks of pairs are asked without examples")
-    return wording_skip_reason(item, variant.wording) or _setting_skip_reason(item, setting)
+    reason = wording_skip_reason(item, variant.wording) or _setting_skip_reason(item, setting)
+    if not reason and variant.wording != RELEASED and takes_no_prompt(model):
+        return _("an OCR engine takes no prompt: add --wording released to ask it too")
+    return reason
+
+
+def takes_no_prompt(model: str) -> bool:
+    """Whether a model is an OCR engine or its stored results, also with shuffled images."""
+    return role_of(model.removeprefix("shuffled:")) == "engine"
 
 
 def _setting_skip_reason(item: Item, setting: Setting) -> str:
@@ -478,30 +492,23 @@ def _check(selection: Selection) -> None:
             raise UsageError("--{} must be 1 or more, not {}", name, number)
     if selection.rounds > MOST_ROUNDS:
         raise UsageError("--rounds must be {:,} at most, not {}", MOST_ROUNDS, selection.rounds)
-    _checked(selection.settings, _SETTINGS, "setting")
-    _checked(selection.scripts, _SCRIPTS, "script")
     for name in selection.wordings:
-        wording(name)
-    _checked(selection.wordings, selection.wordings, "wording")
+        if name != RELEASED:
+            wording(name)
+    several: dict[str, tuple[Sequence[str], Sequence[str]]] = {
+        "setting": (selection.settings, _SETTINGS),
+        "script": (selection.scripts, _SCRIPTS),
+        "wording": (selection.wordings, selection.wordings),
+    }
+    for option, (values, choices) in several.items():
+        if len(set(values)) < len(values):
+            raise UsageError("--{} is given twice: {}", option, ", ".join(values))
+        if unknown := [value for value in values if value not in choices]:
+            names = listed(choices)
+            raise UsageError("no {0} {1!r}. Choose --{0} from: {2}", option, unknown[0], names)
     if selection.pairs is not None:
         pair_form(selection.pairs)
     if selection.label is not None:
         checked_label(selection.label)
     if selection.boxes:
         box_convention(selection.boxes)
-    QuestionForms(selection.tasks)
-
-
-def _checked(values: Sequence[str], choices: Sequence[_T], option: str) -> list[_T]:
-    """The values of an option that can be given several times.
-
-    Raises:
-        UsageError: there is no such value, or one is given twice.
-    """
-    if len(set(values)) < len(values):
-        raise UsageError("--{} is given twice: {}", option, ", ".join(values))
-    for value in values:
-        if value not in choices:
-            names = listed(map(str, choices))
-            raise UsageError("no {0} {1!r}. Choose --{0} from: {2}", option, value, names)
-    return [choice for value in values for choice in choices if choice == value]

@@ -25,12 +25,12 @@ import re
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
 from threading import Lock
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keju.console import Console
 from keju.datasets.store import Dataset
@@ -44,12 +44,20 @@ from keju.errors import (
 from keju.items import Failure, Request, Response, Status, Usage
 from keju.models import Answer, AskError, Model
 from keju.models.decoding import not_sent
-from keju.running.key import Slot
-from keju.running.limits import Budget, Policy, RetryPolicy, Slots
-from keju.running.model_options import LazyImages
-from keju.running.prices import NO_USAGE, CostEstimator, add_usage, may_be_paid
+from keju.running.contents import LazyImages
+from keju.running.limits import (
+    NO_USAGE,
+    Budget,
+    CostEstimator,
+    Policy,
+    RetryPolicy,
+    Slots,
+    add_usage,
+    may_be_paid,
+)
+from keju.running.requests import Slot
 from keju.running.store import Head
-from keju.running.timing import Stopwatch
+from keju.running.timing import Stopwatch, Timing
 from keju.texts import _, n_
 
 FIRST = 5
@@ -91,8 +99,8 @@ class Job(NamedTuple):
 class ModelQueue:
     """A model queue: the requests that one model has still to answer, with their progress.
 
-    A model that computes on this machine has a stopwatch: no other such model runs at the same
-    time, only one request is in flight until its first answer, and it is timed from there.
+    Models that compute on this machine run one after another. Of each, only one request is in
+    flight until its first answer, and it is timed from there.
 
     Args:
         model: the model.
@@ -116,6 +124,8 @@ class ModelQueue:
         outdated: Mapping[Slot, Head] | None = None,
     ) -> None:
         self.model, self.jobs, self.total = model, jobs, total
+        self.left = total
+        """Requests that are still to be sent."""
         self.kept = kept or Counter()
         self.not_asked = not_asked or Counter()
         self.outdated = outdated or {}
@@ -123,7 +133,9 @@ class ModelQueue:
         """A word for the progress display if the model does something other than answer."""
         self.cost = CostEstimator(model.identity, policy.prices)
         self.limits_money = policy.max_cost is not None
-        self.stopwatch = Stopwatch() if model.local else None
+        self.stopwatch: Stopwatch | None = None
+        """Of a model that computes on this machine, from its first request on."""
+        self.timing: Timing | None = None
         self.succeeded = any(not head.kind for head in self.kept)
         """Whether the run has an answer of this model, of this session or an earlier one."""
         ceiling = policy.concurrency or model.concurrency
@@ -132,7 +144,6 @@ class ModelQueue:
             first=1 if model.local else ceiling if self.succeeded else FIRST,
             per_minute=policy.per_minute if self.cost.paid else None,
         )
-        self.first_done: tuple[float, int] | None = None
         self.statuses: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self.attempts = 0
@@ -152,12 +163,12 @@ class ModelQueue:
     @property
     def done(self) -> int:
         """Requests that are answered or have failed permanently."""
-        return self.statuses.total()
+        return self.total - self.left
 
     @property
-    def left(self) -> int:
-        """Requests that are still to be sent."""
-        return self.total - self.done
+    def is_waiting(self) -> bool:
+        """Whether an engine of this machine waits for other engines to finish first."""
+        return self.model.local and self.stopwatch is None
 
     def note(self, response: Response, dead_after: int, pages: int = 1) -> None:
         """Count a response to a request with `pages` images.
@@ -167,10 +178,9 @@ class ModelQueue:
         `SAME_KIND_LIMIT` of one kind, if the same requests would fail again.
         """
         self.statuses[response.status] += 1
+        self.left -= 1
         if self.stopwatch is not None:
             self.stopwatch.note(response, pages)
-        if self.first_done is None and response.attempts:
-            self.first_done = monotonic(), self.done
         self.attempts += response.attempts
         self.refused.update(response.refused)
         self.not_sent.update(not_sent(self.model.identity, response.decoding))
@@ -217,30 +227,18 @@ class ModelQueue:
             self.slots.stop()
 
 
+@dataclass
 class Sender:
-    """Sends the requests of model queues and stores each response at once.
+    """Sends the requests of model queues, and gives each response to `keep` at once.
 
-    Args:
-        dataset: where the images are stored; None where requests have none.
-        queues: the model queues.
-        keep: stores a response.
-        retry: attempts, timeouts and waits.
-        budget: the rest of the run's money; None sets no limit.
+    `dataset` has the images; None where requests have none.
     """
 
-    def __init__(
-        self,
-        dataset: Dataset | None,
-        queues: Sequence[ModelQueue],
-        keep: Callable[[Response], None],
-        retry: RetryPolicy,
-        budget: Budget | None = None,
-    ) -> None:
-        self.queues = queues
-        self._dataset = dataset
-        self._keep = keep
-        self._retry = retry
-        self._budget = budget or Budget()
+    dataset: Dataset | None
+    queues: Sequence[ModelQueue]
+    keep: Callable[[Response], None]
+    retry: RetryPolicy
+    budget: Budget = field(default_factory=Budget)
 
     @property
     def in_flight(self) -> int:
@@ -256,14 +254,13 @@ class Sender:
         try:
             async with asyncio.TaskGroup() as group:
                 for queue in self.queues:
-                    if queue.stopwatch is None:
-                        group.create_task(self._send(queue))
+                    workers = 0 if queue.model.local else min(queue.slots.ceiling, queue.total)
+                    for _worker in range(workers):
+                        group.create_task(self._work(queue))
                 # Engines of this machine run one after another.
                 for queue in self.queues:
-                    if queue.stopwatch is not None and queue.total:
-                        queue.stopwatch.start()
-                        await self._send(queue)
-                        queue.stopwatch.stop()
+                    if queue.model.local and queue.total:
+                        await self._time(queue)
         except BaseExceptionGroup as errors:
             error: BaseException = errors
             while isinstance(error, BaseExceptionGroup):
@@ -275,10 +272,14 @@ class Sender:
         for queue in self.queues:
             queue.slots.stop()
 
-    async def _send(self, queue: ModelQueue) -> None:
+    async def _time(self, queue: ModelQueue) -> None:
+        """Send the requests to an engine of this machine, and time it."""
+        queue.stopwatch = Stopwatch()
         async with asyncio.TaskGroup() as group:
-            for __ in range(min(queue.slots.ceiling, queue.total)):
+            for _worker in range(min(queue.slots.ceiling, queue.total)):
                 group.create_task(self._work(queue))
+        alone = not any(other.cost.paid for other in self.queues)
+        queue.timing = queue.stopwatch.timing(queue.model.name, queue.model.identity, alone=alone)
 
     async def _work(self, queue: ModelQueue) -> None:
         # The iterator is shared: each worker takes the next job that is still free.
@@ -286,8 +287,8 @@ class Sender:
             response = await self._response(queue, job)
             if response is None:
                 return
-            self._keep(response)
-            queue.note(response, self._retry.dead_after, len(job.request.all_images))
+            self.keep(response)
+            queue.note(response, self.retry.dead_after, len(job.request.all_images))
             if queue.slots.stopped:
                 return
 
@@ -295,7 +296,7 @@ class Sender:
         """Send a request until it is answered or has failed; None if the queue stopped before."""
         if job.failure is not None:
             return response_of(queue.model, job, AskError(job.failure.kind, job.failure.message))
-        request, cost, deadline, failure = job.request, queue.cost, self._retry.deadline, None
+        request, cost, deadline, failure = job.request, queue.cost, self.retry.deadline, None
         first_sent, attempts, counted, uncounted = 0.0, 0, 0, NO_USAGE
         while await queue.slots.enter():
             reserved = await self._reserve(queue, request) if cost.price else 0.0
@@ -306,9 +307,12 @@ class Sender:
             outcome = await self._attempt(queue.model, request, deadline - sent_at + first_sent)
             queue.slots.leave()
             seconds = monotonic() - sent_at
-            if cost.paid:
+            usage = outcome.usage if isinstance(outcome, Answer) else NO_USAGE
+            if cost.price or (cost.paid and None in (usage.input_tokens, usage.output_tokens)):
                 uncounted = self._settle(queue, request, outcome, reserved, uncounted)
             if isinstance(outcome, Answer):
+                if outcome.ignored_usage:
+                    queue.ignored_usage.append(outcome.ignored_usage)
                 return response_of(queue.model, job, outcome, seconds, attempts, uncounted)
             failure = outcome
             counted += not failure.overloaded
@@ -329,10 +333,10 @@ class Sender:
         Nothing is estimated where money is not limited.
         """
         money = queue.cost.expected_cost(request) if queue.limits_money else 0.0
-        if await self._budget.reserve(money, queue.slots):
+        if await self.budget.reserve(money, queue.slots):
             return money
         queue.slots.leave()
-        if self._budget.used_up:
+        if self.budget.used_up:
             self.stop()
         return None
 
@@ -344,11 +348,7 @@ class Sender:
         reserved: float,
         earlier: Usage,
     ) -> Usage:
-        """Replace a reservation by what was charged.
-
-        Returns:
-            The tokens that the server did not count, with those of earlier attempts.
-        """
+        """Replace a reservation by what was charged; the tokens that no server counted so far."""
         cost, uncounted, charged = queue.cost, NO_USAGE, 0.0
         if isinstance(outcome, Answer):
             usage = outcome.usage
@@ -356,19 +356,17 @@ class Sender:
                 uncounted = cost.uncounted(request, usage)
             if cost.price:
                 charged = cost.charged(usage, uncounted)
-            if outcome.ignored_usage:
-                queue.ignored_usage.append(outcome.ignored_usage)
         elif may_be_paid(outcome.kind):
             uncounted = cost.expected(request)
             charged = max(reserved, cost.cost(uncounted))
         if cost.price:
-            self._budget.settle(reserved, charged)
+            self.budget.settle(reserved, charged)
         return earlier if uncounted is NO_USAGE else add_usage(earlier, uncounted)
 
     async def _attempt(self, model: Model, request: Request, deadline: float) -> Answer | AskError:
         """Send a request once; its deadline is in `deadline` seconds."""
-        seconds = max(0.001, min(self._retry.timeout, deadline))
-        images = LazyImages(self._dataset, request.all_images) if self._dataset is not None else ()
+        seconds = max(0.001, min(self.retry.timeout, deadline))
+        images = LazyImages(self.dataset, request.all_images) if self.dataset is not None else ()
         try:
             async with asyncio.timeout(seconds):
                 return await model.answer(request, images)
@@ -394,16 +392,10 @@ class Sender:
         """Seconds until the next attempt; None if there is none.
 
         An overloaded server gets fewer requests. If it asks to wait for too long, its model is
-        stopped, and nothing is left to wait for.
-
-        Args:
-            queue: the model queue.
-            failure: the outcome of the last attempt.
-            attempts: their number, and the number of those that count.
-            sent_at: when the last one was sent, by `time.monotonic`.
-            first_sent: when the first one was sent.
+        stopped, and nothing is left to wait for. `attempts` is their number, and the number of
+        those that count; the last one was sent at `sent_at`, the first one at `first_sent`.
         """
-        retry, asked_wait = self._retry, failure.retry_after
+        retry, asked_wait = self.retry, failure.retry_after
         if failure.overloaded:
             if asked_wait is not None and asked_wait > retry.deadline:
                 clock = datetime.now().astimezone() + timedelta(seconds=asked_wait)
@@ -429,18 +421,18 @@ class Sender:
         return wait if monotonic() - first_sent + wait < retry.deadline else None
 
 
+@dataclass
 class Interruption:
     """Stops a run: the first interruption stops sending, the second does not wait for responses.
 
-    Args:
-        signals: whether SIGINT and SIGTERM interrupt; false inside an event loop of the caller's.
+    `signals` tells whether SIGINT and SIGTERM interrupt; false inside an event loop of the
+    caller's. `count` is the number of interruptions.
     """
 
-    def __init__(self, *, signals: bool = True) -> None:
-        self._signals = (signal.SIGINT, signal.SIGTERM) if signals else ()
-        self._lock = Lock()
-        self._act: Callable[[], object] = int
-        self.count = 0
+    signals: bool = True
+    count: int = 0
+    _lock: Lock = field(default_factory=Lock)
+    _act: Callable[[], object] = int
 
     def interrupt(self) -> None:
         """Interrupt the run, from any thread, also before a request is sent."""
@@ -477,27 +469,21 @@ class Interruption:
             self._act = lambda: loop.call_soon_threadsafe(act)
         if self.count:
             act()
+        handlers: dict[signal.Signals, Any] = {}
         try:
-            with ExitStack() as handlers:
-                # Not available outside the main thread; there Ctrl-C cancels at once.
-                with suppress(RuntimeError, ValueError):
-                    for number in self._signals:
-                        handlers.callback(self._handle(loop, number))
-                yield
+            # Not available outside the main thread; there Ctrl-C cancels at once.
+            with suppress(ValueError):
+                for number in (signal.SIGINT, signal.SIGTERM) if self.signals else ():
+                    # The lock may be held here, so that the handler leaves the rest to the loop.
+                    handlers[number] = signal.signal(
+                        number, lambda *_: loop.call_soon_threadsafe(self.interrupt)
+                    )
+            yield
         finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
             with self._lock:
                 self._act = int
-
-    def _handle(
-        self, loop: asyncio.AbstractEventLoop, number: signal.Signals
-    ) -> Callable[[], object]:
-        """Install a handler of a signal; the result removes it."""
-        try:
-            loop.add_signal_handler(number, self.interrupt)
-        except NotImplementedError:  # on Windows
-            before = signal.signal(number, lambda *_: loop.call_soon_threadsafe(self.interrupt))
-            return partial(signal.signal, number, before)
-        return partial(loop.remove_signal_handler, number)
 
 
 def response_of(

@@ -2,7 +2,7 @@
 
 The path of a run, and of one item in it::
 
-    run ─▶ open ─▶ prepare ─▶ check_resumed ─▶ record_run ─▶ Sender.run ─▶ run_summary
+    run ─▶ _Session ─▶ prepare ─▶ check_resumed ─▶ record_run ─▶ Sender.run ─▶ run_summary
 
     Item ─RunContents.requests─▶ Request ─request_key─▶ Slot ─ResponseStore.known─▶ kept | missing
     missing ─▶ Slots.enter ─▶ Model.answer ─▶ response_of ─▶ ResponseStore.append ─▶ ModelQueue.note
@@ -22,10 +22,8 @@ import os
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, contextmanager, suppress
-from contextvars import copy_context
-from functools import partial
+from contextlib import AsyncExitStack, suppress
+from functools import cached_property, partial
 from math import isfinite
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -35,31 +33,28 @@ from msgspec.structs import replace
 from keju.console import Console
 from keju.datasets.store import Dataset
 from keju.definitions.pair_forms import reduced_form
+from keju.definitions.wordings import Wording, own_wordings
 from keju.errors import UsageError
-from keju.items import TRUE_READING, Item, Request, Response
-from keju.models import Model, ModelOptions, open_models
+from keju.items import TRUE_READING, Item, Request
+from keju.models import DatasetAccess, Model, ModelOptions, open_models
 from keju.running.batching import check_batchable, send_in_batches
-from keju.running.contents import Element, Later, RunContents, Skipped, Unread
-from keju.running.examples import Examples, has_examples
-from keju.running.key import Slot, request_key
+from keju.running.contents import Element, RunContents, Skipped, Unread, access_of
+from keju.running.examples import Examples
 from keju.running.limits import Budget, Policy, remaining_budget
-from keju.running.model_options import access_of, check_models, with_own_prompts
 from keju.running.pair_reducing import reduce_pairs_for_run
 from keju.running.plan import Plan, estimate, item_to_count
 from keju.running.progress import show
-from keju.running.readings import Reader, readers_of
 from keju.running.recording import check_resumed, record_run
-from keju.running.requests import item_to_send
-from keju.running.restricted_data import FILE as SENDING
-from keju.running.restricted_data import SendingCheck, SentData
-from keju.running.run_summary import RunSummary, run_summary
-from keju.running.selection import Selection, read_selected
+from keju.running.requests import Slot, item_to_send, request_key
+from keju.running.restricted_data import SentData, check_sending, sending_question
+from keju.running.run_summary import Hint, ModelSummary, RunSummary, failure_hint
+from keju.running.selection import Selection, has_examples, in_shard, read_selected, takes_no_prompt
 from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
-from keju.texts import _
+from keju.texts import _, join_sentences
 
 Requests = Callable[[], Iterable[Element]]
 """The requests to a model; called twice, with the same requests in the same order."""
@@ -67,7 +62,7 @@ Requests = Callable[[], Iterable[Element]]
 _OURS = frozenset(
     {
         "run.lock", "items.parquet", "examples.parquet", "readings", "responses", "scores",
-        "batches", "people", "timings.json", SENDING,
+        "batches", "people", "timings.json",
     }
 )  # fmt: skip
 _DIAGNOSED = frozenset({"bad-request", "bad-response", "connection"})
@@ -103,20 +98,19 @@ def run(
 
     Args:
         dataset_path: the dataset.
-        models: the models, as model strings or opened.
+        models: as model strings or opened.
         out: the run directory; new, or one of the same dataset, settings and models.
         interruption: a handle that stops the run; by default only signals do.
         settings: see `RunSettings`; each is optional.
 
     Raises:
-        UsageError: an argument is not valid, `out` is another run, or another process is writing to
-            it.
+        UsageError: an argument is not valid, or another process is writing to the run.
         PrerequisiteError: a model needs something that is not installed.
         DataError: the dataset or the run is damaged, or the disk is full.
     """
-    session = _Session(dataset_path, models, out, settings, interruption or Interruption())
-    with session.open():
-        return asyncio.run(session.send())
+    session = _Session(dataset_path, models, out, settings)
+    with session.store:
+        return asyncio.run(session.send(interruption or Interruption()))
 
 
 async def run_in_loop(
@@ -133,17 +127,9 @@ async def run_in_loop(
     Raises:
         KejuError: as `run`.
     """
-    session = _Session(dataset_path, models, out, settings, Interruption(signals=False))
-    loop, opened = asyncio.get_running_loop(), session.open()
-    in_context = copy_context().run  # `permitting` holds there too.
-    # One thread for both, because the lock of the run belongs to a thread.
-    with ThreadPoolExecutor(1) as thread:
-        try:
-            opening = loop.run_in_executor(thread, in_context, opened.__enter__)
-            await asyncio.shield(opening)
-            return await session.send()
-        finally:
-            await loop.run_in_executor(thread, opened.__exit__, None, None, None)
+    session = await asyncio.to_thread(_Session, dataset_path, models, out, settings)
+    with session.store:
+        return await session.send(Interruption(signals=False))
 
 
 def plan_run(
@@ -162,10 +148,9 @@ def plan_run(
     """
     # The directory of a new run is a path that cannot exist.
     out = out or Path(os.devnull, "run")
-    session = _Session(dataset_path, models, out, settings, Interruption(signals=False))
-    session.options = replace(session.options, asking=False)
-    session.select(item_to_count)
-    if question := session.sending.question(session.contents.models)[1]:
+    session = _Session(dataset_path, models, out, settings, planning=True)
+    hosts = {host for model in session.contents.models for host in model.destinations}
+    if hosts and (question := sending_question(hosts, session.sent_data)):
         session.print(
             _(
                 "Before the first request you will be asked: {}. In scripts: "
@@ -177,13 +162,10 @@ def plan_run(
 
 
 class _Session:
-    """One call of `run`: its arguments, and what `open` makes of them."""
+    """One call of `run`: its checked options, the selected items and the opened models.
 
-    contents: RunContents
-    readers: list[tuple[Reader, list[Model]]]
-    folder: RunFolder
-    store: ResponseStore
-    sending: SendingCheck
+    With `planning`, nothing is sent, and items keep what the length of an answer depends on.
+    """
 
     def __init__(
         self,
@@ -191,88 +173,93 @@ class _Session:
         models: Sequence[str | Model],
         out: Path,
         settings: RunSettings,
-        interruption: Interruption,
+        *,
+        planning: bool = False,
     ) -> None:
-        self.dataset_path, self.models, self.out = dataset_path, models, out
-        self.selection = settings.get("selection") or Selection()
-        self.options = settings.get("options") or ModelOptions()
+        selection = settings.get("selection") or Selection()
         self.policy = settings.get("policy") or Policy()
         self.console = settings.get("console")
-        self.interruption = interruption
-
-    @contextmanager
-    def open(self) -> Iterator[None]:
-        """Select the items, open the models, and lock the run; no request is sent yet."""
-        sends_text = bool(TRUE_READING.intersection(self.selection.settings))
-        self.select(partial(item_to_send, transcription=sends_text))
-        if not self.folder.exists():
-            # Nothing is left of a run that is not permitted.
-            self.sending.check(self.contents.models)
-        with ResponseStore(self.folder) as self.store:
-            yield
-
-    async def send(self) -> RunSummary:
-        """Send the missing requests, store their responses, and summarise."""
-        contents, folder, policy = self.contents, self.folder, self.policy
-        earlier = folder.manifest().models if folder.exists() else {}
-        readers = [reader.model for reader, _served in self.readers]
-        identities = {model.name: model.identity for model in (*contents.models, *readers)}
-        budget = remaining_budget(folder, identities, earlier, policy)
-        queues, waiting = self.prepare_and_record(), 0
-        async with AsyncExitStack() as models:
-            for model in contents.models:
-                models.push_async_callback(model.close)
-            if policy.batch:
-                waiting = await send_in_batches(queues, contents.dataset, self.store, policy)
-            else:
-                if await self.transcribe(budget):
-                    queues = self.prepare_and_record()
-                await self.send_queues(queues, self.store.append, budget)
-                for queue in queues:
-                    if queue.halted_by and queue.done == queue.statuses["failed"]:
-                        await _diagnose(queue)
-        return run_summary(
-            str(self.out), queues, budget, policy,
-            items=len(contents.sent_items), waiting=waiting,
-            interrupted=bool(self.interruption.count),
-        )  # fmt: skip
-
-    def select(self, keep: Callable[[Item], Item]) -> None:
-        """Check all options, select the items and open the models.
-
-        Args:
-            keep: reduces each item to what is needed.
-        """
-        selection, decoding = self.selection, self.options.decoding
         self.policy.check()
+        # The path that is checked must be the path that is written: X/new/.. would create X/new and
+        # write to X.
+        self.folder = RunFolder(out.resolve() if ".." in out.parts else out)
+        if self.folder.exists():
+            self.folder.manifest()  # It may be damaged, and nothing is repaired before.
+        elif self.folder.path.exists():
+            _check_unused(self.folder.path)
+        self.store = ResponseStore(self.folder)
+        dataset = Dataset.open(dataset_path)
+        sends_text = bool(TRUE_READING.intersection(selection.settings))
+        keep = item_to_count if planning else partial(item_to_send, transcription=sends_text)
+        items, reference = read_selected(dataset, selection, keep)
+        options = settings.get("options") or ModelOptions()
+        if planning:
+            options = replace(options, asking=False)
+        opened = self.open_models(models, options, selection, access_of(dataset, reference))
+        stored_items = None
+        if selection.pairs is not None:
+            stored_items = self.reduce_pairs(dataset, items, selection.pairs)
+            reduced = {item.id: keep(item) for item in stored_items if reduced_form(item)}
+            items = RecordList(Item, (reduced.get(item.id, item) for item in items))
+        self.contents = RunContents(
+            dataset,
+            opened,
+            items,
+            selection,
+            sent_items=in_shard(items, selection.shard) if selection.shard else items,
+            variants=selection.variants,
+            stored_items=stored_items,
+            examples=Examples(reference) if has_examples(selection.wordings) else None,
+        )
+        if self.policy.batch:
+            check_batchable(self.contents, self.policy)
+        if not planning and not self.folder.exists():
+            # Nothing is left of a run that is not permitted.
+            self.check_sending(opened)
+
+    @cached_property
+    def sent_data(self) -> SentData:
+        return SentData.of(self.contents.dataset, self.contents.items)
+
+    def check_sending(self, models: Iterable[Model]) -> None:
+        """Ask before restricted data are sent to another machine."""
+        if remote := [model for model in models if model.destinations]:
+            check_sending(remote, self.sent_data)
+
+    def open_models(
+        self,
+        models: Sequence[str | Model],
+        options: ModelOptions,
+        selection: Selection,
+        access: DatasetAccess,
+    ) -> list[Model]:
+        """The opened models, after checks of the options that concern them."""
         for name in ("temperature", "top_p"):
-            value = getattr(decoding, name)
+            value = getattr(options.decoding, name)
             if value is not None and not isfinite(value):
                 raise UsageError("--{} must be a number, not {:g}", name.replace("_", "-"), value)
-        self.folder = _run_folder(self.out)
-        dataset = Dataset.open(self.dataset_path)
-        items, reference = read_selected(dataset, selection, keep)
-        models = self.open_models(dataset, reference)
-        reduced_items = None
-        if selection.pairs is not None:
-            reduced_items = self.reduce_pairs(dataset, items, selection.pairs)
-            reduced = {item.id: keep(item) for item in reduced_items if reduced_form(item)}
-            items = RecordList(Item, (reduced.get(item.id, item) for item in items))
-        examples = Examples(reference) if has_examples(selection.wordings) else None
-        self.contents = RunContents(dataset, models, items, selection, reduced_items, examples)
-        self.readers = readers_of(models, self.contents.settings)
-        self.sending = SendingCheck(self.folder, SentData.of(dataset, items))
-
-    def open_models(self, dataset: Dataset, reference: Sequence[Item]) -> list[Model]:
-        """The opened models, after checks of the options that concern them."""
-        selection = self.selection
-        options = with_own_prompts(self.options, selection)
-        models = open_models(self.models, options, access_of(dataset, reference))
-        notes = check_models(models, options, selection)
-        self.print(*(note for model in models for note in model.notes), *notes)
-        if self.policy.batch:
-            check_batchable(models, selection, self.policy)
-        return models
+        if own := own_wordings(selection.wordings):
+            options = _with_own_prompts(options, own)
+        opened = open_models(models, options, access)
+        if own and all(takes_no_prompt(model.name) for model in opened):
+            raise UsageError(
+                "--prompts: {} takes no prompt, because it is an OCR engine. Remove the option",
+                ", ".join(model.name for model in opened),
+            )
+        for model in opened:
+            # In another form of pairs, the same number means another candidate.
+            forms = model.pair_forms
+            if forms is not None and (forms or {""}) != {selection.pairs or ""}:
+                raise UsageError(
+                    "{}: its responses are of {}, but --pairs is {}. The candidates have other "
+                    "numbers there. Use the form in which they were asked",
+                    model.name,
+                    ", ".join(form or "all pairs" for form in sorted(forms)) or _("no run"),
+                    selection.pairs or _("not given"),
+                )
+            if model.notes:
+                self.print(*model.notes)
+        return opened
 
     def reduce_pairs(self, dataset: Dataset, items: Sequence[Item], form: str) -> list[Item]:
         """The selected items in a reduced pair form, as the run has stored or will store them."""
@@ -281,13 +268,44 @@ class _Session:
             stored = {item.id: item for item in folder.items() if reduced_form(item)}
         return reduce_pairs_for_run(dataset, items, form, stored)
 
+    async def send(self, interruption: Interruption) -> RunSummary:
+        """Send the missing requests, and store their responses in the open store."""
+        contents, folder, store, policy = self.contents, self.folder, self.store, self.policy
+        budget, waiting = Budget(), 0
+        if policy.prices:
+            earlier = folder.manifest().models if folder.exists() else {}
+            readers = [reader.model for reader in contents.readers.values()]
+            identities = {model.name: model.identity for model in (*contents.models, *readers)}
+            budget = remaining_budget(folder, identities, earlier, policy.prices, policy.max_cost)
+        queues = self.prepare_and_record()
+        async with AsyncExitStack() as models:
+            for model in contents.models:
+                models.push_async_callback(model.close)
+            if policy.batch:
+                waiting = await send_in_batches(queues, contents.dataset, store, policy)
+            else:
+                timed = []
+                if contents.readers:
+                    timed += self.prepare_readings()
+                    keep = partial(store.append, reading=True)
+                    sender = Sender(contents.dataset, timed, keep, policy.retry, budget)
+                    await send(sender, self.console, interruption)
+                    queues = self.prepare_and_record()
+                sender = Sender(contents.dataset, queues, store.append, policy.retry, budget)
+                await send(sender, self.console, interruption)
+                if timings := [queue.timing for queue in (*timed, *queues) if queue.timing]:
+                    add_timings(folder, timings)
+        return run_summary(
+            str(folder.path), queues, budget, policy,
+            items=len(contents.sent_items), waiting=waiting,
+            interrupted=bool(interruption.count),
+        )  # fmt: skip
+
     def prepare_and_record(self) -> list[ModelQueue]:
-        """The queue of each model.
+        """Check that the run may be resumed, drop what is outdated, and write the manifest.
 
-        Checks that the run may be resumed in this way, writes its manifest, drops what is outdated.
-
-        Raises:
-            UsageError: it may not be.
+        Returns:
+            The queue of each model.
         """
         contents, folder, store, policy = self.contents, self.folder, self.store, self.policy
         queues = [
@@ -296,53 +314,51 @@ class _Session:
         ]
         if contents.examples:
             contents.examples.check(contents.items, contents.variants)
-        self.sending.check(queue.model for queue in queues if queue.total)
+        self.check_sending(queue.model for queue in queues if queue.total)
         if folder.exists():
             self.print(*check_resumed(contents, store, queues, policy))
         for queue in queues:
-            store.drop(queue.model.name, queue.outdated)
+            if queue.outdated:
+                store.drop(queue.model.name, queue.outdated)
         record_run(contents, folder, {queue.model.name: queue.not_asked for queue in queues})
         return queues
 
-    async def transcribe(self, budget: Budget) -> bool:
-        """Transcribe the images where a setting needs it; false where none does."""
-        contents, store = self.contents, self.store
-        queues = []
-        for reader, models in self.readers:
-            requests = partial(contents.reading_requests, reader, models)
+    def prepare_readings(self) -> list[ModelQueue]:
+        """The queue of each reader: the images to transcribe where a setting needs it."""
+        contents, store, queues = self.contents, self.store, []
+        for reader in dict.fromkeys(contents.readers.values()):
+            requests = partial(contents.reading_requests, reader)
             queue = prepare(reader.model, requests, store, self.policy, subset=True, readings=True)
             queue.doing = _("(reading)")
             queues.append(queue)
-        if not queues:
-            return False
-        self.sending.check(queue.model for queue in queues if queue.total)
+        self.check_sending(queue.model for queue in queues if queue.total)
         for queue in queues:
             store.drop(queue.model.name, queue.outdated, readings=True)
-        await self.send_queues(queues, partial(store.append, reading=True), budget)
-        return True
-
-    async def send_queues(
-        self, queues: Sequence[ModelQueue], keep: Callable[[Response], None], budget: Budget
-    ) -> None:
-        """Send the requests of the queues, and store the times of engines of this machine."""
-        if self.interruption.count or budget.used_up:
-            return
-        sender = Sender(self.contents.dataset, queues, keep, self.policy.retry, budget)
-        await _send(sender, self.console, self.interruption)
-        alone = not any(queue.cost.paid for queue in queues)
-        timings = [
-            queue.stopwatch.timing(queue.model.name, queue.model.identity, alone=alone)
-            for queue in queues
-            if queue.stopwatch
-        ]
-        if any(timings):
-            add_timings(self.folder, [timing for timing in timings if timing])
+        return queues
 
     def print(self, *notes: str) -> None:
-        """Print notes for the user."""
         if self.console:
             for note in notes:
                 self.console.print(note, highlight=False, markup=False, soft_wrap=True)
+
+
+def _with_own_prompts(options: ModelOptions, wordings: Mapping[str, Wording]) -> ModelOptions:
+    """The model options, with the texts of the user's own wordings, which must not contain a key.
+
+    Raises:
+        UsageError: there are two system prompts.
+    """
+    stored = {}
+    for name, own in wordings.items():
+        systems = [own.system, *(prompt.system for prompt in own.prompts.values())]
+        if options.system_prompt and any(systems):
+            raise UsageError(
+                "--system-prompt: wording {} has a system prompt too. Use only one of them", name
+            )
+        stored[f"--prompts ({name})"] = "\n".join(
+            [own.what, *systems, *(prompt.ask for prompt in own.prompts.values())]
+        )
+    return replace(options, stored=stored)
 
 
 def prepare(
@@ -365,7 +381,7 @@ def prepare(
         model: the model.
         requests: the requests to it.
         store: the stored responses.
-        policy: the limits, and whether failures are sent again.
+        policy: whether failures are sent again, and the limits of the queue.
         subset: the requests are not all of the model's, so that other responses are not outdated.
         readings: the requests are for transcriptions, which are stored apart.
 
@@ -381,10 +397,10 @@ def prepare(
         if isinstance(element, Skipped):
             not_asked[element.reason] += element.requests
             continue
-        if isinstance(element, Later):
+        request = element.request if isinstance(element, Unread) else element
+        if isinstance(element, Unread) and element.failure is None:
             waiting += 1
             continue
-        request = element.request if isinstance(element, Unread) else element
         source = model.source_of(request)
         key = request_key(request, model.identity, source)
         slot = Slot(key, request.item, request.candidate)
@@ -403,7 +419,7 @@ def prepare(
         for place, element in enumerate(requests()):
             if number == len(places):
                 return
-            if place == places[number] and not isinstance(element, Skipped | Later):
+            if place == places[number] and not isinstance(element, Skipped):
                 key = digests[32 * number : 32 * number + 32].hex()
                 request = element.request if isinstance(element, Unread) else element
                 failure = element.failure if isinstance(element, Unread) else None
@@ -438,14 +454,14 @@ def send_requests(
     stays in the store: it may belong to requests of another call.
 
     Args:
-        store: where responses are kept; open.
-        models: the models; they are closed afterwards.
+        store: the open store of the responses.
+        models: closed afterwards.
         requests: returns the requests to a model; called twice, with the same result.
         policy: concurrency, timeouts, retries and limits.
         dataset: where the images of the requests are stored, if they have any.
         identities: of all models whose paid responses are stored there; these models' if None.
         before: is called with the models that get requests, before the first one is sent; it may
-            raise an error (`SendingCheck.check`).
+            raise an error (`check_sending`).
         console: where progress is shown; None shows none.
 
     Raises:
@@ -456,8 +472,12 @@ def send_requests(
     queues = [
         prepare(model, partial(requests, model), store, policy, subset=True) for model in models
     ]
-    now = {model.name: model.identity for model in models}
-    budget = remaining_budget(store.folder, now, identities or {}, policy)
+    budget = Budget()
+    if policy.prices:
+        now = {model.name: model.identity for model in models}
+        budget = remaining_budget(
+            store.folder, now, identities or {}, policy.prices, policy.max_cost
+        )
     if before:
         before([queue.model for queue in queues if queue.total])
     for queue in queues:
@@ -469,7 +489,7 @@ def send_requests(
             for model in models:
                 opened.push_async_callback(model.close)
             sender = Sender(dataset, queues, store.append, policy.retry, budget)
-            await _send(sender, console, interruption)
+            await send(sender, console, interruption)
 
     asyncio.run(send_all())
     return run_summary(
@@ -478,8 +498,13 @@ def send_requests(
     )  # fmt: skip
 
 
-async def _send(sender: Sender, console: Console | None, interruption: Interruption) -> None:
-    """Run the sender, with its progress on the console, until done or interrupted."""
+async def send(sender: Sender, console: Console | None, interruption: Interruption) -> None:
+    """Run the sender, with its progress on the console, until done or interrupted.
+
+    For a queue that stopped before any answer, the models of its server are added to the hint.
+    """
+    if interruption.count or sender.budget.used_up:
+        return
     progress = asyncio.create_task(show(sender.queues, console)) if console else None
     task = asyncio.create_task(sender.run())
     try:
@@ -494,37 +519,79 @@ async def _send(sender: Sender, console: Console | None, interruption: Interrupt
             progress.cancel()
             with suppress(asyncio.CancelledError):
                 await progress
+    for queue in sender.queues:
+        failure = queue.halted_by
+        if failure is None or queue.succeeded or failure.kind not in _DIAGNOSED:
+            continue
+        # Without a status of HTTP nothing answers there, so that no list of models can be read.
+        if failure.kind != "connection" or failure.message.startswith("HTTP "):
+            queue.diagnosis = await queue.model.diagnosis()
 
 
-async def _diagnose(queue: ModelQueue) -> None:
-    """Add the models of its server to the hint of a queue that stopped before any answer."""
-    failure = queue.halted_by
-    if failure is None or failure.kind not in _DIAGNOSED:
-        return
-    # Without a status of HTTP nothing answers there, so that no list of models can be read.
-    if failure.kind != "connection" or failure.message.startswith("HTTP "):
-        queue.diagnosis = await queue.model.diagnosis()
+def run_summary(
+    out: str,
+    queues: Sequence[ModelQueue],
+    budget: Budget,
+    policy: Policy,
+    *,
+    items: int,
+    waiting: int = 0,
+    interrupted: bool = False,
+) -> RunSummary:
+    """The outcome of all queues; `items` and the rest are as in `RunSummary`."""
+    models = []
+    for queue in queues:
+        statuses, failures = Counter(queue.statuses), Counter(queue.failures)
+        for head, count in queue.kept.items():
+            statuses[head.status] += count
+            if head.status == "failed":
+                failures[head.kind] += count
+        answered = any(status != "failed" for status in statuses)
+        hint = failure_hint(queue.halted_by, answered=answered) if queue.halted_by else Hint()
+        summary = ModelSummary(
+            model=queue.model.name,
+            planned=queue.kept.total() + queue.total,
+            asked=queue.total - queue.left,
+            attempts=queue.attempts,
+            waited=round(queue.waited, 3),
+            left=queue.left,
+            statuses=dict(sorted(statuses.items())),
+            failures=dict(sorted(failures.items())),
+            not_asked=dict(queue.not_asked),
+            halted=queue.halted,
+            hint=join_sentences(filter(None, (hint.what, queue.diagnosis)))
+            if queue.diagnosis
+            else hint.what,
+            answered=answered,
+            then=hint.then,
+            refused=tuple(sorted(queue.refused)),
+            not_sent=tuple(sorted(queue.not_sent)),
+            trouble=dict(sorted(queue.trouble.items())),
+            ignored_usage=tuple(queue.ignored_usage),
+        )
+        models.append(summary)
+    return RunSummary(
+        out=out,
+        items=items,
+        models=tuple(models),
+        interrupted=interrupted,
+        used_up=budget.used_up,
+        waiting=waiting,
+        cost=budget.spent if policy.prices else None,
+        currency=policy.prices.currency if policy.prices else "",
+    )
 
 
-def _run_folder(out: Path) -> RunFolder:
-    """The directory of a run, new or one that exists.
+def _check_unused(out: Path) -> None:
+    """Check that a path that exists may become the directory of a new run.
 
     Raises:
         UsageError: the path is something else.
-        DataError: the run is damaged, or of another format; nothing in it is repaired before.
     """
-    # The path that is checked must be the path that is written: X/new/.. would create X/new and
-    # write to X.
-    if ".." in out.parts:
-        out = out.resolve()
-    folder = RunFolder(out)
-    if folder.exists():
-        return RunFolder.open(out)
-    if out.exists() and not out.is_dir():
+    if not out.is_dir():
         raise UsageError("{} is not a directory. Choose another --out", out)
-    for path in out.iterdir() if out.exists() else ():
+    for path in out.iterdir():
         if path.name not in _OURS:
             raise UsageError(
                 "{} is not a keju run directory (found {}). Choose another --out", out, path.name
             )
-    return folder

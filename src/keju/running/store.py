@@ -18,23 +18,18 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
-from keju.errors import DataError
-from keju.files import (
-    encode_stored,
-    locked_file,
-    read_jsonl,
-    read_jsonl_lines,
-    write_atomic,
-)
+from keju.errors import DataError, UsageError
+from keju.files import encode_stored, lock_error, read_jsonl, read_jsonl_lines, write_atomic
 from keju.items import Failure, Record, Request, Response, Status
-from keju.running.key import Slot, request_key
+from keju.running.requests import Slot, request_key
 from keju.runs import RecordList, RunFolder
 from keju.texts import _
 
@@ -70,6 +65,7 @@ _FREE_SPACE = _(
 _RUN_AGAIN = _("Correct this, then run the same command again. All earlier responses are stored")
 
 
+@dataclass
 class ResponseStore:
     """The responses of one run, open for appending by one writer.
 
@@ -80,22 +76,24 @@ class ResponseStore:
         DataError: a stored line is damaged.
     """
 
-    def __init__(self, folder: RunFolder) -> None:
-        self.folder = folder
-        self._files: dict[tuple[str, str | None], FileIO] = {}
-        """The open files of responses, by model and task, and of transcriptions, by model."""
-        self._lock: FileLock | None = None
+    folder: RunFolder
+    _files: dict[tuple[str, str | None], FileIO] = field(default_factory=dict)
+    """The open files of responses, by model and task, and of transcriptions, by model."""
+    _lock: FileLock | None = None
 
     def __enter__(self) -> ResponseStore:
         self.folder.path.mkdir(parents=True, exist_ok=True)
-        self._lock = locked_file(
-            self.folder.lock_path,
-            busy=_(
+        self._lock = FileLock(self.folder.lock_path, timeout=0)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise UsageError(
                 "{}: another keju is writing to this run. Wait for it to end, or choose another "
                 "--out",
                 self.folder.path,
-            ),
-        )
+            ) from None
+        except OSError as error:
+            raise lock_error(self.folder.lock_path, error) from None
         try:
             for path in [*self.folder.response_files(), *self.folder.reading_files()]:
                 _complete_last_line(path)
@@ -178,22 +176,6 @@ class ResponseStore:
             lines = read_jsonl_lines(path, _StoredHead, appended=True)
             write_atomic(path, (line for head, line in lines if head.slot not in slots))
             if not path.stat().st_size:
-                path.unlink()
-
-    def replace(self, model: str, responses: Iterable[Response]) -> None:
-        """Replace all responses of a model with these: people may withdraw an answer.
-
-        Raises:
-            DataError: they cannot be written to disk; each file is then the old one or the new one.
-        """
-        files: dict[Path, list[bytes]] = {path: [] for path in self.folder.response_files(model)}
-        for response in responses:
-            line = msgspec.json.encode(response, enc_hook=encode_stored) + b"\n"
-            files.setdefault(self.folder.responses_path(model, response.task), []).append(line)
-        for path, lines in files.items():
-            if lines:
-                write_atomic(path, lines)
-            else:
                 path.unlink()
 
 

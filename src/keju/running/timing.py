@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -25,15 +24,11 @@ from keju.texts import _
 
 MOST_OTHERS = 0.1
 """The share of the machine's processor time that other programs may take in a timing."""
-LOAD_PER_CORE = 1.5
-"""The load average per core from which a machine counts as busy, where `Timing.others` is not
-known."""
 MOST_FAILED = 0.1
 """The maximum share of failures among the responses, because they take another time than
 transcribed pages."""
 FEWEST_PAGES = 3
 """The minimum number of timed pages from which a speed is computed."""
-
 
 _PROC = Path("/proc")
 
@@ -106,14 +101,14 @@ class Timing(Record, frozen=True, kw_only=True):
     response. `wall` is the time that passed, `cpu` the processor time of the engine (None where
     models behind an endpoint ran at the same time). `first` is the time to the first answer,
     including start-up. `failed` counts responses that are failures. `others` is the share of the
-    machine's processor time that other programs took, `load` the load average at the end;
-    None where the system does not report it. `identity` is the model's.
+    machine's processor time that other programs took; None where the system does not report it.
+    `identity` is the model's.
     """
 
     model: str
     ended: str
     machine: Machine
-    identity: dict[str, str]
+    identity: Mapping[str, str]
     pages: int
     answers: int
     wall: float
@@ -121,16 +116,13 @@ class Timing(Record, frozen=True, kw_only=True):
     first: float
     failed: int = 0
     others: float | None = None
-    load: float | None = None
 
     @property
     def busy(self) -> str:
         """The other load of the machine, if it was so high that the wall time is an upper bound."""
-        if self.others is not None and self.others > MOST_OTHERS:
-            return _("other programs took {} % of the processor time", round(100 * self.others))
-        if self.others is None and (self.load or 0) > LOAD_PER_CORE * self.machine.cores:
-            return _("the load average was {} on {} cores", f"{self.load:.1f}", self.machine.cores)
-        return ""
+        if self.others is None or self.others <= MOST_OTHERS:
+            return ""
+        return _("other programs took {} % of the processor time", round(100 * self.others))
 
     @property
     def too_little(self) -> str:
@@ -143,24 +135,12 @@ class Timing(Record, frozen=True, kw_only=True):
 
 
 class Stopwatch:
-    """Times one engine from its first answer on."""
+    """Times one engine from its first answer on; made just before its first request."""
 
     def __init__(self) -> None:
-        self._begun: Clocks | None = None
+        self._begun = monotonic()
         self._since: Clocks | None = None
-        self._until: Clocks | None = None
-        self._ended = ""
-        self._load: float | None = None
         self._pages = self._answers = self._failed = 0
-
-    @property
-    def started(self) -> bool:
-        """Whether the engine got a request."""
-        return self._begun is not None
-
-    def start(self) -> None:
-        """Record that the engine is about to get its first request."""
-        self._begun = Clocks.now()
 
     def note(self, response: Response, pages: int) -> None:
         """Count a response to a request with `pages` images."""
@@ -172,41 +152,33 @@ class Stopwatch:
             self._pages += pages
             self._answers += 1
 
-    def stop(self) -> None:
-        """Record that the last answer has arrived."""
-        self._until = Clocks.now()
-        self._ended = datetime.now(UTC).isoformat(timespec="seconds")
-        with suppress(AttributeError, OSError):  # Windows has none.
-            self._load = round(os.getloadavg()[0], 2)
-
-    def timing(self, model: str, identity: dict[str, str], *, alone: bool = True) -> Timing | None:
-        """The measured timing; None where nothing was answered, or it was not stopped.
+    def timing(self, model: str, identity: Mapping[str, str], *, alone: bool) -> Timing | None:
+        """The timing until now, after the last answer; None where nothing was answered.
 
         Args:
             model: the engine's name.
             identity: the engine's identity.
             alone: no model behind an endpoint ran at the same time.
         """
-        if not (self._begun and self._since and self._until):
+        if self._since is None:
             return None
-        wall, own = self._until.wall - self._since.wall, self._until.own - self._since.own
-        machine, others = this_machine(), None
-        if self._until.system is not None and self._since.system is not None and wall > 0:
-            seconds = self._until.system - self._since.system - own
+        end, machine, others = Clocks.now(), this_machine(), None
+        wall, own = end.wall - self._since.wall, end.own - self._since.own
+        if end.system is not None and self._since.system is not None and wall > 0:
+            seconds = end.system - self._since.system - own
             others = round(max(0.0, seconds) / (wall * machine.cores), 4)
         return Timing(
             model=model,
-            ended=self._ended,
+            ended=datetime.now(UTC).isoformat(timespec="seconds"),
             machine=machine,
             identity=identity,
             pages=self._pages,
             answers=self._answers,
             wall=round(wall, 3),
             cpu=round(own, 3) if alone else None,
-            first=round(self._since.wall - self._begun.wall, 3),
+            first=round(self._since.wall - self._begun, 3),
             failed=self._failed,
             others=others,
-            load=self._load,
         )
 
 

@@ -17,7 +17,7 @@ def shown(table) -> str:
 
 def total(**fields) -> PlanTotal:
     given = {
-        "model": "openai:m", "calls": 7, "stored": 0, "wire_bytes": 5_000_000, "image_tokens": 1234,
+        "model": "openai:m", "calls": 7, "stored": 0, "image_tokens": 1234,
         "input_tokens": 2345, "output_tokens": 70, "money": None, "hours": None, "counted_by": "V",
     }  # fmt: skip
     return PlanTotal(**{**given, **fields})
@@ -64,5 +64,5 @@ def test_every_model_is_told_by_whose_rule():
 
 
 def test_what_stays_here_needs_no_notes():
-    local = plan(total(input_tokens=0, image_tokens=0, wire_bytes=0, counted_by=""))
+    local = plan(total(input_tokens=0, image_tokens=0, counted_by=""))
     assert list(plan_notes(local)) == []

@@ -20,7 +20,7 @@ from keju.models.base import UNKNOWN_DTYPE
 from keju.models.decoding import parse_extra_body
 from keju.running import ResponseStore
 from keju.running.options import RunOptions
-from keju.running.restricted_data import SendingCheck, SentData
+from keju.running.restricted_data import SentData, check_sending
 from keju.running.session import send_requests
 from keju.running.store import StoredResponses
 from keju.runs import RunFolder
@@ -159,7 +159,7 @@ class DraftRequester:
             done = send_requests(
                 store, [model], lambda _: requests, policy=options.policy(),
                 dataset=self.dataset,
-                before=SendingCheck(self.folder, self._sent_data()).check,
+                before=lambda models: check_sending(models, self._sent_data()),
             )  # fmt: skip
         if done.left:
             why = done.used_up or next((each.halted for each in done.models if each.halted), "")

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from keju.cli.output.console import name_columns, plain_table, translate
 from keju.running import Plan
-from keju.texts import _, either
+from keju.texts import _
 
 _UNKNOWN = "?"
 
@@ -20,7 +20,7 @@ def plan_table(plan: Plan) -> Table:
     columns = [
         *name_columns("model", "task", "calls"),
         *(name_columns("stored") if there else ()),
-        *name_columns("images", "MB sent", "not asked"),
+        *name_columns("images", "not asked"),
     ]
     table = plain_table(*columns, right=range(2, len(columns) - 1))
     for row in plan.rows:
@@ -28,7 +28,7 @@ def plan_table(plan: Plan) -> Table:
         if there:
             cells.insert(3, f"{row.stored:,}")
         skipped = "; ".join(f"{count}: {translate(why)}" for why, count in row.declined.items())
-        table.add_row(*cells, _format_megabytes(row.wire_bytes), skipped)
+        table.add_row(*cells, skipped)
     return table
 
 
@@ -53,7 +53,7 @@ def sums_table(plan: Plan) -> Table:
 
 def totals_table(plan: Plan) -> Table:
     """The total of each model; money only with prices, hours only at a rate."""
-    columns = name_columns("model", "calls", "MB sent", "tokens in", "of images", "tokens out")
+    columns = name_columns("model", "calls", "tokens in", "of images", "tokens out")
     timed = any(total.hours is not None for total in plan.totals)
     columns += [plan.currency] * bool(plan.currency) + name_columns("hours") * timed
     table = plain_table(*columns, right=range(1, len(columns)))
@@ -61,7 +61,6 @@ def totals_table(plan: Plan) -> Table:
         cells = [
             total.model,
             f"{total.calls:,}",
-            _format_megabytes(total.wire_bytes),
             _format_count(total.input_tokens),
             _format_count(total.image_tokens),
             _format_count(total.output_tokens),
@@ -70,16 +69,6 @@ def totals_table(plan: Plan) -> Table:
         cells += ["" if total.hours is None else f"{total.hours:,.2f}"] * timed
         table.add_row(*cells)
     return table
-
-
-def forms_notes(plan: Plan) -> Iterator[str]:
-    """The options of the reduced forms of tasks of pairs, and a note on their results."""
-    if plan.forms:
-        yield _("Reduced forms: add {}", either(f"--pairs {form}" for form in plan.forms))
-        yield _(
-            "Results of a reduced form are not the paper's experiment and do not enter its tables. "
-            "Fewer --rounds reduce the cost of every form"
-        )
 
 
 def plan_notes(plan: Plan) -> Iterator[str]:
@@ -102,10 +91,6 @@ def plan_notes(plan: Plan) -> Iterator[str]:
         yield _("The prices are of {}. Check them", plan.prices_seen)
     elif plan.currency:
         yield _("The price file does not state the date of its prices. Check them")
-
-
-def _format_megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f}"
 
 
 def _format_count(tokens: int | None) -> str:
