@@ -169,7 +169,7 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     `system_prompt` is sent before every prompt; `stored` are other texts of the user that the run
     stores, by the option that gave them; `dtype` is the number format in which the server runs the
     model, as the user declares it, since no server reports it; `replay_columns` names the columns
-    of the id and the answer in the tables of ``replay:`` (`parse_columns`).
+    of the id and the answer in the tables of ``replay:``.
     """
 
     base_url: str = ""

@@ -12,8 +12,8 @@ from keju.clusters import start_ray
 from keju.encoders.folder import best_device
 from keju.errors import DataError, KejuError, UsageError, describe_exception
 from keju.items import Request
-from keju.models.addresses import is_this_machine
 from keju.models.base import Answer, AskError, Model, ModelOptions
+from keju.models.endpoints import is_this_machine
 from keju.models.registry import MODELS, open_model, role_of
 from keju.texts import _
 

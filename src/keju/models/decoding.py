@@ -16,7 +16,7 @@ import msgspec
 from keju.errors import UsageError
 from keju.items import Record
 from keju.models.base import ENDPOINTS, Decoding, ModelOptions
-from keju.models.secrets import Secrets
+from keju.models.endpoints import Secrets
 from keju.texts import _
 
 OLD_LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"

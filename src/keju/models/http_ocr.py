@@ -18,12 +18,11 @@ from msgspec.structs import replace
 from keju.errors import UsageError
 from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.items import Line, Point, Request
-from keju.models.addresses import checked_url, destinations_of
 from keju.models.base import AskError, ModelOptions
+from keju.models.endpoints import Secrets, checked_url, destinations_of
 from keju.models.engine import Engine, PageReading
 from keju.models.http_client import Wire
 from keju.models.replies import excerpt, json_value
-from keju.models.secrets import Secrets
 from keju.texts import _
 
 _PUBLISHED = "kandianguji"
@@ -157,7 +156,7 @@ class HttpOcr(Engine):
         fields[self._service.image] = base64.b64encode(data).decode()
         is_json = self._service.body == "json"
         form = [msgspec.json.encode(fields)] if is_json else _as_form(fields)
-        body = (await self._wire.send("POST", data=form)).body
+        body = await self._wire.send("POST", data=form)
         try:
             return json_value(body)
         except ValueError:

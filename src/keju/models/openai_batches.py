@@ -122,7 +122,7 @@ class Batches:
             body = bytes(reply.body)
             if not 200 <= reply.status_code < 300:
                 raise error_of_status(reply.status_code, body, {})
-            return self.model.answer_in(reply.status_code, body, sent)
+            return self.model.answer_in(body, sent)
         if not states_error(result.error):
             raise AskError("server", _("the batch gave no reply"))
         failure = error_of_object(result.error)
@@ -203,7 +203,7 @@ class Batches:
     ) -> _T:
         try:
             reply = await self._wire.send(method, path, data)
-            return msgspec.convert(json_value(reply.body), shape)
+            return msgspec.convert(json_value(reply), shape)
         except ValueError as error:
             raise AskError(
                 "bad-response", _("the reply to {} {}: {}", method, path, error)

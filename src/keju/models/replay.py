@@ -191,6 +191,7 @@ class _AnswerIndex(DiskIndex):
         """
         self._paths.append(path)
         for place, answer in answers:
+            values: tuple[object, ...]
             values = (answer.setting, answer.script, answer.wording, answer.round)
             if answer.key:
                 # keju omits defaults in its lines.
