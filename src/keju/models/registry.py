@@ -105,16 +105,8 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
             return _("a key in {}, or --base-url to a server that takes none", self.key)
 
 
-class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Other names of models, by their beginning, and the model string that they mean."""
-
-    begins: tuple[str, ...]
-    means: str
-
-
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     elsewhere: tuple[ModelDeclaration, ...]
-    names: tuple[_Names, ...]
     kinds: tuple[ModelDeclaration, ...]
 
 
@@ -130,8 +122,7 @@ Kinds = tuple[ModelDeclaration, ...]
 def _own_kinds() -> dict[str, str | Kinds]:
     kinds: dict[str, Kinds] = {}
     for declaration in _table().kinds:
-        kind = declaration.spelling.partition(":")[0]
-        kinds[kind] = (*kinds.get(kind, ()), declaration)
+        kinds[declaration.kind] = (*kinds.get(declaration.kind, ()), declaration)
     return dict(kinds)
 
 
@@ -172,24 +163,24 @@ class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
 def model_kinds() -> tuple[ModelKind, ...]:
     """Every kind of model, with the ones for beginners first, then those of plug-ins."""
     kinds = []
-    for entry in MODELS.iter_entries():
-        plugin = str(entry.plugin or "")
-        kinds += [_listed_kind(declared, plugin) for declared in entry.thing or ()]
-        if entry.thing is None:
+    entries = [(entry.name, entry.thing, entry) for entry in MODELS.iter_entries()]
+    others = [(each.kind, (each,), None) for each in elsewhere() if each.kind not in MODELS]
+    for name, declarations_, entry in (*entries, *others):
+        plugin = str(entry.plugin or "") if entry else ""
+        kinds += [
+            ModelKind(
+                kind=name, spelling=declared.spelling, what=declared.what, role=declared.role,
+                missing=declared.missing, unset=declared.unset, plugin=plugin,
+            )
+            for declared in declarations_ or ()
+        ]  # fmt: skip
+        if entry and declarations_ is None:
             broken = ModelKind(
-                kind=entry.name, spelling=entry.name, what="", role="model", plugin=plugin,
+                kind=name, spelling=name, what="", role="model", plugin=plugin,
                 problem=entry.problem,
             )  # fmt: skip
             kinds.append(broken)
-    kinds += [_listed_kind(declared) for declared in elsewhere() if declared.kind not in MODELS]
     return tuple(kinds)
-
-
-def _listed_kind(declared: ModelDeclaration, plugin: str = "") -> ModelKind:
-    return ModelKind(
-        kind=declared.kind, spelling=declared.spelling, what=declared.what, role=declared.role,
-        missing=declared.missing, unset=declared.unset, plugin=plugin,
-    )  # fmt: skip
 
 
 def parts_of(spec: str) -> list[str]:
@@ -236,11 +227,8 @@ def open_models(
     """
     if not specs:
         raise UsageError("no model is given. Name one with --model; keju models lists them")
-    for spec, count in Counter(specs).items():
-        if count > 1 and isinstance(spec, str):
-            raise UsageError("--model {} is given twice", spec)
-    if options.fit != Fit():
-        options.fit.check()
+    _check_different([spec for spec in specs if isinstance(spec, str)])
+    options.fit.check()
     models = [
         open_model(spec, options, access) if isinstance(spec, str) else spec for spec in specs
     ]
@@ -248,24 +236,23 @@ def open_models(
     for name, count in Counter(names).items():
         if count > 1:
             raise UsageError("{} is the name of two models. Choose different names", name)
-    fields = {name.rpartition(".")[2] for model in models for name in model.identity}
-    if options.fit != Fit() and fields.isdisjoint(options.fit.identity):
-        raise UsageError(
-            "--max-pixels and --max-bytes: {} receives images as they are stored. These options "
-            "apply only to openai:, inspect: and http-ocr: models",
-            ", ".join(names),
-        )
     # Decoding parameters may come from a preset, so that they are not an error.
-    of_endpoints = {
+    of_servers = {
         "--system-prompt": options.system_prompt,
         "--reasoning-effort": options.decoding.reasoning_effort,
         "--extra-body": options.decoding.extra_body,
         "--dtype": options.dtype != UNKNOWN_DTYPE,
     }
-    unused = [option for option, value in of_endpoints.items() if value]
-    if unused and not any(model.identity.get("kind") in ENDPOINTS for model in models):
+    unused = [option for option, value in of_servers.items() if value]
+    if any(model.identity.get("kind") in ENDPOINTS for model in models):
+        unused = []
+    fields = {name.rpartition(".")[2] for model in models for name in model.identity}
+    if options.fit != Fit() and fields.isdisjoint(options.fit.identity):
+        unused += ["--max-pixels", "--max-bytes"]
+    if unused:
         raise UsageError(
-            "{}: {} does not have these options. They apply only to openai: and inspect: models",
+            "{}: {} does not have these options. They apply only to openai: and inspect: models, "
+            "the limits of images also to http-ocr:",
             ", ".join(unused),
             ", ".join(names),
         )
@@ -304,12 +291,17 @@ def check_models(specs: Sequence[str]) -> None:
         UsageError: there is no such kind, a model is named twice, or a file does not exist.
         PrerequisiteError: a kind needs something that is not installed.
     """
-    for spec, count in Counter(specs).items():
-        if count > 1:
-            raise UsageError("--model {} is given twice", spec)
+    _check_different(specs)
+    for spec in specs:
         declared = _usable(spec)
         if declared.checks:
             _attribute(declared.checks)(spec.partition(":")[2])
+
+
+def _check_different(specs: Sequence[str]) -> None:
+    for spec, count in Counter(specs).items():
+        if count > 1:
+            raise UsageError("--model {} is given twice", spec)
 
 
 def _attribute(place: str) -> Callable[..., Any]:
@@ -342,18 +334,12 @@ def _unknown(spec: str) -> UsageError | PrerequisiteError:
     for other in elsewhere():
         if other.kind == kind:
             return PrerequisiteError(_("the model {!r}", spec), other.install)
-    usable = list(declarations())
-    lower = spec.casefold()
-    near = (
-        [declared.spelling for declared in usable if declared.spelling.partition(":")[2] == spec]
-        or [row.means.format(spec) for row in _table().names if lower.startswith(row.begins)]
-        or nearest_names(kind, MODELS)
-    )
+    spellings = [declared.spelling for declared in declarations()]
     return UsageError(
         "no model {!r}.{} Models: {}",
         spec,
-        did_you_mean(near[:1]),
-        ", ".join(declared.spelling for declared in usable),
+        did_you_mean(nearest_names(kind, MODELS)[:1]),
+        ", ".join(spellings),
         hint=describe_broken() or None,
     )
 
