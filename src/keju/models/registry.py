@@ -33,7 +33,6 @@ from keju.models.base import (
     Role,
 )
 from keju.models.function_model import PluginModel
-from keju.models.images import Fit
 from keju.registry import Plugin, PluginError, Registry, describe_broken
 from keju.texts import _, using
 
@@ -242,17 +241,13 @@ def open_models(
         "--reasoning-effort": options.decoding.reasoning_effort,
         "--extra-body": options.decoding.extra_body,
         "--dtype": options.dtype != UNKNOWN_DTYPE,
+        "--max-pixels": options.fit.max_pixels,
+        "--max-bytes": options.fit.max_bytes,
     }
     unused = [option for option, value in of_servers.items() if value]
-    if any(model.identity.get("kind") in ENDPOINTS for model in models):
-        unused = []
-    fields = {name.rpartition(".")[2] for model in models for name in model.identity}
-    if options.fit != Fit() and fields.isdisjoint(options.fit.identity):
-        unused += ["--max-pixels", "--max-bytes"]
-    if unused:
+    if unused and not any(model.identity.get("kind") in ENDPOINTS for model in models):
         raise UsageError(
-            "{}: {} does not have these options. They apply only to openai: and inspect: models, "
-            "the limits of images also to http-ocr:",
+            "{}: {} does not have these options. They apply only to openai: and inspect: models",
             ", ".join(unused),
             ", ".join(names),
         )

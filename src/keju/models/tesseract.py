@@ -29,6 +29,8 @@ _SEGMENTATIONS = tuple(str(mode) for mode in (1, *range(3, 14)))
 _WITH_ORIENTATION = ("1", "12")
 """The modes that also need the data for orientation and script (``osd``)."""
 
+_DEFAULTS = ModelOptions()
+
 # Levels and columns of the table (TSV) of results.
 _LINE, _WORD = "4", "5"
 _line_of = itemgetter("page_num", "block_num", "par_num", "line_num")
@@ -42,9 +44,6 @@ class _Settings(NamedTuple):
     psm: str = "3"
 
 
-_DEFAULT = _Settings()
-
-
 class Tesseract(Engine):
     """Transcribes page images with the ``tesseract`` program.
 
@@ -53,19 +52,21 @@ class Tesseract(Engine):
     so its own order is kept whether or not ``reading_order`` is on.
 
     Raises:
+        UsageError: the options of the model string are not valid.
         PrerequisiteError: the program or its language data is not installed.
     """
 
     program = "tesseract"
 
-    def __init__(self, options: ModelOptions, settings: _Settings = _DEFAULT) -> None:
+    def __init__(self, options: ModelOptions, text: str = "") -> None:
+        settings = _read_settings(text)
         path = shutil.which("tesseract")
         if path is None:
             raise PrerequisiteError(_("the OCR engine 'tesseract'"), _install(settings.lang))
         self.concurrency = os.cpu_count() or 1  # One process per core, each with one thread.
         self._path = path
         self._settings = settings
-        values = zip(_Settings._fields, settings, _DEFAULT, strict=True)
+        values = zip(_Settings._fields, settings, _Settings(), strict=True)
         unusual = ",".join(f"{name}={value}" for name, value, usual in values if value != usual)
         self.name = f"tesseract:{unusual}" if unusual else "tesseract"
         self._timeout = options.timeout
@@ -136,18 +137,8 @@ class Tesseract(Engine):
 class TesseractWithOptions(Tesseract):
     """Tesseract with the options of a model string."""
 
-    def __init__(self, text: str, options: ModelOptions) -> None:
-        super().__init__(options, _read_settings(text))
-
-
-def check_settings(text: str) -> None:
-    """Check the options of a model string, and that their data are installed.
-
-    Raises:
-        UsageError: the options are not valid.
-        PrerequisiteError: the program or its language data is not installed.
-    """
-    TesseractWithOptions(text, ModelOptions())
+    def __init__(self, text: str, options: ModelOptions = _DEFAULTS) -> None:
+        super().__init__(options, text)
 
 
 def _install(language: str) -> str:
