@@ -69,7 +69,7 @@ class Wire:
         method: str,
         path: str = "",
         data: list[bytes] | Mapping[str, str] | aiohttp.FormData | None = None,
-        store: Callable[[bytes], None] | None = None,
+        store: Callable[[bytes], object] | None = None,
     ) -> bytes:
         """Send one request and read the reply of success, of at most `MOST_BYTES`, without keys.
 
@@ -140,7 +140,7 @@ async def _pieces(data: list[bytes]) -> AsyncIterator[bytes]:
         yield data.pop()
 
 
-async def _read(reply: aiohttp.ClientResponse, store: Callable[[bytes], None] | None) -> bytes:
+async def _read(reply: aiohttp.ClientResponse, store: Callable[[bytes], object] | None) -> bytes:
     """The body of a reply; empty where its parts are stored."""
     body = bytearray()
     async with AsyncExitStack() as turn:
