@@ -19,7 +19,6 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from keju.errors import DataError, UsageError, printable, shortened
 from keju.items import Request, Usage
@@ -46,6 +45,7 @@ _MOST_TOKENS = 20_000_000
 """Maximum tokens in one direction of one request: more than any context of current models."""
 
 _LIST_SECONDS = 10.0
+_NO_PARAMETERS = Parameters(fields={})
 
 
 class OpenAICompatible(Model):
@@ -125,7 +125,7 @@ class OpenAICompatible(Model):
         body = await self.body(request, images)
         try:
             reply = await self._wire.send("POST", "/chat/completions", body)
-            return self.answer_in(reply, sent)
+            return read_answer(reply, sent)
         except AskError as error:
             changed = (
                 self.parameters.after(error.server_message, sent)
@@ -182,17 +182,9 @@ class OpenAICompatible(Model):
                     return f"The server at {endpoint}{path} lists {count} {shown}{more}"
         return ""
 
-    def answer_in(self, body: bytes, sent: Parameters) -> Answer:
-        """The answer in a reply of success to a request with those parameters.
-
-        Raises:
-            AskError: it contains no answer.
-        """
-        return replace(read_answer(body), decoding=as_texts(sent.sent), refused=sent.refused)
-
     def batches(self) -> Batches:
         """The server's batch endpoints."""
-        return Batches(self, self._wire)
+        return Batches(self, self._wire, read_answer)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -243,8 +235,8 @@ class _Completion(Struct):
 _DECODER = msgspec.json.Decoder(_Completion)
 
 
-def read_answer(body: bytes) -> Answer:
-    """Parse the body of a chat completion; the content is kept as it was returned.
+def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
+    """Parse the reply to a request with those parameters; the content is kept as it was returned.
 
     `thinking` is only the content of a separate field (``reasoning_content`` or ``reasoning``).
 
@@ -289,6 +281,8 @@ def read_answer(body: bytes) -> Answer:
         finish_reason=reason,
         usage=usage,
         ignored_usage=ignored,
+        decoding=as_texts(sent.sent),
+        refused=sent.refused,
         served_model=_name(completion.model),
         fingerprint=_name(completion.system_fingerprint),
     )

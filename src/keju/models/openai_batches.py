@@ -86,11 +86,13 @@ class Batches:
     Args:
         model: the model.
         wire: the connections to its server.
+        read: reads a reply to a request with some parameters.
     """
 
-    def __init__(self, model: OpenAICompatible, wire: Wire) -> None:
-        self.model = model
-        self._wire = wire
+    def __init__(
+        self, model: OpenAICompatible, wire: Wire, read: Callable[[bytes, Parameters], Answer]
+    ) -> None:
+        self.model, self._wire, self._read = model, wire, read
 
     async def line(self, name: str, request: Request, images: Sequence[bytes]) -> bytes:
         """A request as a line of a batch's file, with the caller's name for it.
@@ -118,7 +120,7 @@ class Batches:
         if reply is not None and reply.body is not None:
             if not 200 <= reply.status_code < 300:
                 raise error_of_status(reply.status_code, reply.body, {})
-            return self.model.answer_in(msgspec.json.encode(reply.body), sent)
+            return self._read(msgspec.json.encode(reply.body), sent)
         if not states_error(result.error):
             raise AskError("server", _("the batch gave no reply"))
         failure = error_of_object(result.error)

@@ -84,13 +84,11 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     def missing(self) -> str:
         """How to install what is missing here; empty if nothing is."""
         is_complete = not self.program or shutil.which(self.program) is not None
-        for package in self.packages:
-            try:
-                # Only the parent packages are imported.
-                is_complete = is_complete and find_spec(package) is not None
-            except ModuleNotFoundError:
-                is_complete = False
-        return "" if is_complete else self.install
+        # Only the parent packages are imported.
+        with suppress(ModuleNotFoundError):
+            if is_complete and all(find_spec(package) for package in self.packages):
+                return ""
+        return self.install
 
     @property
     def unset(self) -> str:
@@ -221,12 +219,11 @@ def open_models(
     """Open several models, each once; an opened model is used as it is.
 
     Raises:
-        UsageError: none is named, or one twice; there are limits for images, or fields of a
-            request, and no model uses them; and what `open_model` raises.
+        UsageError: none is named, or one twice; there are options that no model has; and what
+            `open_model` raises.
     """
     if not specs:
         raise UsageError("no model is given. Name one with --model; keju models lists them")
-    _check_different([spec for spec in specs if isinstance(spec, str)])
     options.fit.check()
     models = [
         open_model(spec, options, access) if isinstance(spec, str) else spec for spec in specs
@@ -234,7 +231,9 @@ def open_models(
     names = [model.name for model in models]
     for name, count in Counter(names).items():
         if count > 1:
-            raise UsageError("{} is the name of two models. Choose different names", name)
+            raise UsageError(
+                "{} is the name of two models, or is given twice. Choose different names", name
+            )
     # Decoding parameters may come from a preset, so that they are not an error.
     of_servers = {
         "--system-prompt": options.system_prompt,
@@ -267,12 +266,11 @@ def open_model(spec: str, options: ModelOptions, access: DatasetAccess = NO_DATA
     declared = _usable(spec)
     arguments: list[object] = [rest] if declared.takes else []
     arguments += [options, access] if declared.dataset else [options]
-    plugin = MODELS.plugin_of(kind)
     model: Model
-    if plugin is None:
-        model = _attribute(declared.opens)(*arguments)
-    else:
+    if plugin := MODELS.plugin_of(kind):
         model = PluginModel(spec, declared.opens(*arguments), plugin)
+    else:
+        model = _attribute(declared.opens)(*arguments)
     # A wrapper is local if the wrapped model is, and a pipeline in which a baseline answers is one.
     model.local = model.local or declared.local
     model.role = declared.role if model.role == "model" else model.role
@@ -286,17 +284,14 @@ def check_models(specs: Sequence[str]) -> None:
         UsageError: there is no such kind, a model is named twice, or a file does not exist.
         PrerequisiteError: a kind needs something that is not installed.
     """
-    _check_different(specs)
-    for spec in specs:
+    for spec, count in Counter(specs).items():
+        if count > 1:
+            raise UsageError(
+                "{} is the name of two models, or is given twice. Choose different names", spec
+            )
         declared = _usable(spec)
         if declared.checks:
             _attribute(declared.checks)(spec.partition(":")[2])
-
-
-def _check_different(specs: Sequence[str]) -> None:
-    for spec, count in Counter(specs).items():
-        if count > 1:
-            raise UsageError("--model {} is given twice", spec)
 
 
 def _attribute(place: str) -> Callable[..., Any]:
@@ -329,12 +324,11 @@ def _unknown(spec: str) -> UsageError | PrerequisiteError:
     for other in elsewhere():
         if other.kind == kind:
             return PrerequisiteError(_("the model {!r}", spec), other.install)
-    spellings = [declared.spelling for declared in declarations()]
     return UsageError(
         "no model {!r}.{} Models: {}",
         spec,
-        did_you_mean(nearest_names(kind, MODELS)[:1]),
-        ", ".join(spellings),
+        did_you_mean(nearest_names(kind, MODELS)),
+        ", ".join(declared.spelling for declared in declarations()),
         hint=describe_broken() or None,
     )
 
