@@ -33,6 +33,7 @@ from keju.models.base import (
     Role,
 )
 from keju.models.function_model import PluginModel
+from keju.models.images import Fit
 from keju.registry import Plugin, PluginError, Registry, describe_broken
 from keju.texts import _, using
 
@@ -224,7 +225,8 @@ def open_models(
     """
     if not specs:
         raise UsageError("no model is given. Name one with --model; keju models lists them")
-    options.fit.check()
+    if options.fit != Fit():
+        options.fit.check()
     models = [
         open_model(spec, options, access) if isinstance(spec, str) else spec for spec in specs
     ]
