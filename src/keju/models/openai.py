@@ -179,7 +179,8 @@ class OpenAICompatible(Model):
                     shown = ", ".join(printable(shortened(name, 80)) for name in names[:10])
                     more = f" … and {len(names) - 10:,} more" if len(names) > 10 else ""
                     count = "the model" if len(names) == 1 else f"{len(names):,} models:"
-                    return f"The server at {endpoint}{path} lists {count} {shown}{more}"
+                    server = f"The server answers at {endpoint}{path} and" if path else "The server"
+                    return f"{server} lists {count} {shown}{more}"
         return ""
 
     def batches(self) -> Batches:
