@@ -179,11 +179,6 @@ def test_the_same_engine_under_two_spellings_is_one(program: Path):
     )
 
 
-def test_a_segmentation_with_orientation_needs_its_data(program: Path):
-    with pytest.raises(PrerequisiteError, match="tesseract-ocr-osd"):
-        open_model("tesseract:psm=1", ModelOptions())
-
-
 def test_version_and_language_data_are_its_identity(program: Path):
     identity = Tesseract(ModelOptions()).identity
     assert identity["tesseract"] == "tesseract 9.9"

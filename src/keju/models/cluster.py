@@ -76,11 +76,7 @@ class ClusterEngine(Model):
         return self._model.unsupported_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Answer one request on the instance with the least work.
-
-        Raises:
-            AskError: there is no answer, or no node is left.
-        """
+        """Answer one request on the instance with the least work."""
         from ray.exceptions import (  # noqa: PLC0415 - heavy, optional
             ActorUnavailableError,
             ActorUnschedulableError,
@@ -116,11 +112,7 @@ class ClusterEngine(Model):
         await self._model.close()
 
     def _check(self) -> dict[Node, int]:
-        """Return how many pages each instance reads at a time.
-
-        Raises:
-            UsageError: an instance cannot be made, or has another identity.
-        """
+        """Return how many pages each instance reads at a time."""
         import ray  # noqa: PLC0415 - heavy, optional
 
         pages = {}
@@ -161,9 +153,6 @@ def _start_actors(spec: str, options: ModelOptions) -> tuple[dict[Node, Any], st
 
     An instance ends with the process that started it. Ray restarts it on its node only. The address
     of this machine in the cluster is returned with the instances.
-
-    Raises:
-        UsageError: no node can run the engine.
     """
     import ray  # noqa: PLC0415 - heavy, optional
     from ray.util.scheduling_strategies import (  # noqa: PLC0415 - as above

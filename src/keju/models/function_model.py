@@ -23,11 +23,7 @@ _NAME = re.compile(r"[^\s:/\\]([^\x00-\x1f\x7f:/\\]{0,78}[^\s:/\\])?")
 
 
 async def _called(name: str, function: Callable[..., object], *arguments: object) -> Answer:
-    """The answer of a user's function; one that is not async is called in a thread.
-
-    Raises:
-        AskError: it returns neither an `Answer` nor a text.
-    """
+    """The answer of a user's function; one that is not async is called in a thread."""
     if inspect.iscoroutinefunction(function):
         result = await function(*arguments)
     else:
@@ -98,11 +94,7 @@ class PythonModel(Model):
         return ""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The function's text.
-
-        Raises:
-            AskError: it returned something else.
-        """
+        """The function's text."""
         return await _called(self.name, self._function, list(images), request.prompt)
 
 
@@ -145,11 +137,7 @@ class PluginModel(Model):
         return self._model.unsupported_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The model's answer.
-
-        Raises:
-            AskError: there is no answer, or the model raises an exception.
-        """
+        """The model's answer."""
         try:
             return await _called(self.name, self._model.answer, request, images)
         except (KejuError, MemoryError, BrokenPipeError):

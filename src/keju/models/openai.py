@@ -117,9 +117,6 @@ class OpenAICompatible(Model):
         A decoding parameter that the server does not accept is not sent from then on, and every
         answer records the parameters that were actually sent: vendors differ, and a run should not
         fail because of that.
-
-        Raises:
-            AskError: there is no answer; its kind is the reason.
         """
         sent = self.parameters
         body = await self.body(request, images)
@@ -290,11 +287,7 @@ def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
 
 
 def _repaired(body: bytes) -> _Completion:
-    """A completion whose JSON is damaged.
-
-    Raises:
-        AskError: it is not one.
-    """
+    """A completion whose JSON is damaged."""
     try:
         return msgspec.convert(json_value(body), _Completion)
     except msgspec.ValidationError as error:

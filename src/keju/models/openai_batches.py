@@ -112,9 +112,6 @@ class Batches:
         Args:
             result: the line.
             sent: the parameters with which the batch was submitted.
-
-        Raises:
-            AskError: it contains none.
         """
         reply = result.response
         if reply is not None and reply.body is not None:

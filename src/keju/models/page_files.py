@@ -96,12 +96,7 @@ class PageFiles(Engine):
         return hashes[0] if len(hashes) == 1 else sha256_bytes("\n".join(hashes).encode())
 
     async def read_page(self, request: Request, images: Sequence[bytes], index: int) -> PageReading:
-        """The content of the file of an image, which is not needed itself.
-
-        Raises:
-            AskError: the image has no file (``missing-answer``), or the file is damaged or was
-                changed after it was opened (``bad-response``).
-        """
+        """The content of the file of an image, which is not needed itself."""
         del images
         file = self._index.find(request, index)
         if file is None:
@@ -254,11 +249,7 @@ class PageIndex(DiskIndex):
         return []
 
     def _check_numbers(self, path: Path, inside: PurePosixPath) -> None:
-        """Check that a file is not page 0 of a scan: its page 1 would be the second one.
-
-        Raises:
-            DataError: it is, as ImageMagick numbers pages.
-        """
+        """Check that a file is not page 0 of a scan: its page 1 would be the second one."""
         for scan, number in scan_pages(inside):
             first = (*_without_format_folder(scan.parts), scan_page(1))
             if number == 0 and self._find_pages([first]):

@@ -221,8 +221,8 @@ def openvino_precision() -> str:
 def divide_cores(cores: int | None = None) -> tuple[int, int]:
     """The number of pages read at once, and of threads for each.
 
-    A page per core with one thread, and more threads beyond 4 cores: while one page is decoded or
-    its boxes are outlined, the other cores process other pages.
+    A page per core with one thread, and more threads beyond 4 cores: while one page is decoded, the
+    other cores process other pages.
     """
     cores = cores or os.cpu_count() or 1
     pages = min(cores, _MOST_PAGES)

@@ -138,12 +138,7 @@ class Replay(Model):
             self.identity["columns"] = options.replay_columns
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The stored answer.
-
-        Raises:
-            AskError: there is none (``missing-answer``), the file records a failure (its own kind),
-                or it contains another harness's error message (``failed-elsewhere``).
-        """
+        """The stored answer."""
         del images
         stored = self._answers.find(request)
         if stored is None:
@@ -183,12 +178,7 @@ class _AnswerIndex(DiskIndex):
         self._paths: list[Path] = []
 
     def add(self, path: Path, answers: Iterable[tuple[str, StoredAnswer]]) -> None:
-        """Add the answers of a file, each with its place in the file.
-
-        Raises:
-            DataError: there is another answer to a request. Of keju's own responses of one model
-                the later one replaces the earlier one.
-        """
+        """Add the answers of a file, each with its place in the file."""
         self._paths.append(path)
         for place, answer in answers:
             values: tuple[object, ...]
@@ -383,11 +373,7 @@ ReadAnswers = Callable[[Path], Iterable[StoredAnswer | tuple[Item, str | None]]]
 
 
 def _plugin_answer(record: object) -> StoredAnswer:
-    """The answer of a record: an answer itself, or an item and its response as `keju score` needs.
-
-    Raises:
-        PluginError: it is something else.
-    """
+    """The answer of a record: an answer itself, or an item and its response."""
     if isinstance(record, StoredAnswer):
         return record
     item, text = record if isinstance(record, tuple | list) and len(record) == 2 else (None, None)
