@@ -127,23 +127,20 @@ def check_results(spelling: str) -> tuple[str, Path]:
     """
     name, __, folder = spelling.partition("=")
     name = name.strip()
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or name.casefold() in {PYTHON, *MODELS}:
         raise UsageError(
-            "replay:{}=…: not a name for a report. Use 1 to 60 characters without / : = \\, as "
-            "in replay:Transkribus=FOLDER",
+            "replay:{}=…: not a name for a report, or keju runs a model of this name. Use 1 to 60 "
+            "characters without / : = \\, as in replay:Transkribus=FOLDER",
             name,
         )
-    if name.casefold() in {PYTHON, *MODELS}:
-        raise UsageError("replay:{}=…: keju runs a model of this name. Choose another one", name)
     check_local(folder, "replay:")
-    root = Path(folder)
-    if not folder or not root.is_dir():
+    if not folder or not Path(folder).is_dir():
         raise UsageError(
             "replay:{}: {} is not a folder; as in replay:Transkribus=FOLDER",
             spelling,
             folder or _("nothing"),
         )
-    return name, root
+    return name, Path(folder)
 
 
 class PageIndex(DiskIndex):
@@ -196,31 +193,29 @@ class PageIndex(DiskIndex):
         if not pages:
             self._unused.append(str(inside))
             return
-        places = ", ".join("?" * len(pages))
-        if len(self.rows(f"SELECT DISTINCT image FROM pages WHERE page IN ({places})", *pages)) > 1:  # noqa: S608
-            items = self.rows(f"SELECT item FROM pages WHERE page IN ({places}) ORDER BY 1", *pages)  # noqa: S608
+        places = ", ".join(map(str, pages))
+        known = self.rows(f"SELECT item, image, inside FROM pages WHERE page IN ({places})")  # noqa: S608
+        if len({image for __, image, __ in known}) > 1:
             raise DataError(
                 "the name fits several pages: {}",
-                join_names((item for (item,) in items), most=3),
+                join_names(sorted({item for item, __, __ in known}), most=3),
                 file=path,
                 hint="Put the file into a folder named like that of its page, for example "
                 "BOOK/PAGE",
             )
-        for item, other in self.rows(
-            f"SELECT item, inside FROM pages WHERE page IN ({places}) AND inside <> ''",  # noqa: S608
-            *pages,
-        ):
-            raise DataError(
-                "two results for one page: {} and {}",
-                other,
-                inside,
-                file=path,
-                item=f"page {item}",
-                hint="Keep one of them, or give the folder of one form, for example FOLDER/page",
-            )
+        for item, __, other in known:
+            if other:
+                raise DataError(
+                    "two results for one page: {} and {}",
+                    other,
+                    inside,
+                    file=path,
+                    item=f"page {item}",
+                    hint="Keep one of them, or give the folder of one form, such as FOLDER/page",
+                )
         self.rows(
             f"UPDATE pages SET inside = ?, form = ?, sha256 = ? WHERE page IN ({places})",  # noqa: S608
-            str(inside), form, sha256, *pages,
+            str(inside), form, sha256,
         )  # fmt: skip
         for line in result.marginal:
             self._marginal += 1
@@ -278,12 +273,12 @@ class PageIndex(DiskIndex):
             "the files, and their folders, like the images of the pages",
             root,
             join_names(self._unused, most=3),
-            self._items_without_file(),
+            join_names(dict.fromkeys(self._items_without_file())),
         )
 
     def notes(self) -> Iterator[str]:
         """Lines for the user: which pages have files, and what of the files is not used."""
-        ((missing,),) = self.rows("SELECT count(*) FROM pages WHERE inside IS NULL")
+        missing = self._items_without_file()
         forms = self.rows(
             "SELECT count(DISTINCT inside), form FROM pages WHERE inside <> '' GROUP BY form "
             "ORDER BY form"
@@ -292,15 +287,15 @@ class PageIndex(DiskIndex):
             "results for {:,} of {n:,} page (files: {})",
             "results for {:,} of {n:,} pages (files: {})",
             self._pages,
-            self._pages - missing,
+            self._pages - len(missing),
             listed(f"{count:,} {form}" for count, form in forms),
         )
         if missing:
             yield n_(
                 "{n:,} page has no result file: {}",
                 "{n:,} pages have no result file: {}",
-                missing,
-                self._items_without_file(),
+                len(missing),
+                join_names(dict.fromkeys(missing)),
             )
         if self._unused:
             yield n_(
@@ -319,9 +314,10 @@ class PageIndex(DiskIndex):
                 listed(self._marginal_lines),
             )
 
-    def _items_without_file(self) -> str:
-        items = "SELECT DISTINCT item FROM pages WHERE inside IS NULL ORDER BY page"
-        return join_names(item for (item,) in self.rows(items))
+    def _items_without_file(self) -> list[str]:
+        """The items of the pages without a file."""
+        rows = self.rows("SELECT item FROM pages WHERE inside IS NULL ORDER BY page")
+        return [item for (item,) in rows]
 
     def find(self, request: Request, index: int) -> tuple[str, str, str] | None:
         """The file of an image of a request, its format and its SHA-256, if it has one.
