@@ -53,9 +53,7 @@ class OpenAICompatible(Model):
 
     Args:
         model: the model's name, as the server knows it.
-        options: ``base_url`` (else the environment's OPENAI_BASE_URL, else the public endpoint),
-            ``api_key_env``, ``decoding``, ``system_prompt``, ``timeout`` and ``fit`` are used. A
-            server with a base URL of its own may need no key.
+        options: of these, a server with a base URL of its own may need no key.
 
     Attributes:
         parameters: those that are sent now.
@@ -249,7 +247,7 @@ def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
     choice = completion.choices[0] if completion.choices else _Choice()
     message = choice.message
     for error in (completion.error, choice.error, message and message.error):
-        if states_error(error):
+        if error and states_error(error):
             raise error_of_object(error)
     if message is None:
         failure = error_of_object(json_value(body))

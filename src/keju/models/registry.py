@@ -11,7 +11,6 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -108,19 +107,15 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kinds: tuple[ModelDeclaration, ...]
 
 
-@cache
-def _table() -> _Table:
-    return shipped_toml("keju.models", "kinds.toml", _Table)
-
-
 Kinds = tuple[ModelDeclaration, ...]
 """The declarations of one kind; only keju's own have several spellings."""
 
 
 def _own_kinds() -> dict[str, str | Kinds]:
     kinds: dict[str, Kinds] = {}
-    for declaration in _table().kinds:
-        kinds[declaration.kind] = (*kinds.get(declaration.kind, ()), declaration)
+    for declaration in shipped_toml("keju.models", "kinds.toml", _Table).kinds:
+        kind = declaration.spelling.partition(":")[0]
+        kinds[kind] = (*kinds.get(kind, ()), declaration)
     return dict(kinds)
 
 
@@ -136,16 +131,14 @@ def declarations() -> Iterator[ModelDeclaration]:
 
 def elsewhere() -> tuple[ModelDeclaration, ...]:
     """The kinds that other packages of keju provide."""
-    return _table().elsewhere
+    return shipped_toml("keju.models", "kinds.toml", _Table).elsewhere
 
 
 class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A kind of model, for lists.
 
-    `spelling` is the model string, with the part to fill in as capitals. `missing` is empty where
-    the kind can answer on this machine, else the command that installs what it needs. `unset` is
-    what else the environment lacks: a key, unless the user's own server needs none. `plugin` names
-    the plug-in that provides it, `problem` why that plug-in cannot be used.
+    `missing` and `unset` are those of `ModelDeclaration`. `plugin` names the plug-in that provides
+    the kind, `problem` why that plug-in cannot be used.
     """
 
     kind: str
@@ -161,24 +154,25 @@ class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
 def model_kinds() -> tuple[ModelKind, ...]:
     """Every kind of model, with the ones for beginners first, then those of plug-ins."""
     kinds = []
-    entries = [(entry.name, entry.thing, entry) for entry in MODELS.iter_entries()]
-    others = [(each.kind, (each,), None) for each in elsewhere() if each.kind not in MODELS]
-    for name, declarations_, entry in (*entries, *others):
-        plugin = str(entry.plugin or "") if entry else ""
-        kinds += [
-            ModelKind(
-                kind=name, spelling=declared.spelling, what=declared.what, role=declared.role,
-                missing=declared.missing, unset=declared.unset, plugin=plugin,
-            )
-            for declared in declarations_ or ()
-        ]  # fmt: skip
-        if entry and declarations_ is None:
-            broken = ModelKind(
-                kind=name, spelling=name, what="", role="model", plugin=plugin,
-                problem=entry.problem,
+    for entry in MODELS.iter_entries():
+        plugin = str(entry.plugin or "")
+        kinds += [_listed(declared, plugin) for declared in entry.thing or ()]
+        if entry.thing is None:
+            kinds.append(
+                ModelKind(
+                    kind=entry.name, spelling=entry.name, what="", role="model", plugin=plugin,
+                    problem=entry.problem,
+                )
             )  # fmt: skip
-            kinds.append(broken)
+    kinds += [_listed(declared) for declared in elsewhere() if declared.kind not in MODELS]
     return tuple(kinds)
+
+
+def _listed(declared: ModelDeclaration, plugin: str = "") -> ModelKind:
+    return ModelKind(
+        kind=declared.kind, spelling=declared.spelling, what=declared.what, role=declared.role,
+        missing=declared.missing, unset=declared.unset, plugin=plugin,
+    )  # fmt: skip
 
 
 def parts_of(spec: str) -> list[str]:
