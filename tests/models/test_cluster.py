@@ -22,7 +22,7 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import PrerequisiteError, UsageError
 from keju.items import Request
 from keju.models import Answer, AskError, ModelOptions, open_model
-from keju.models.cluster import ClusterEngine, Node, is_local_engine
+from keju.models.cluster import ClusterEngine, is_local_engine
 from keju.running import merge
 from tests.models.conftest import page_request
 from tests.support.builds import need_ray
@@ -63,7 +63,7 @@ class Instance:
 
 def engine_of(*instances: Instance) -> ClusterEngine:
     engine = ClusterEngine.__new__(ClusterEngine)
-    nodes = {Node(str(at), "", 1): each for at, each in enumerate(instances)}
+    nodes = {str(at): each for at, each in enumerate(instances)}
     engine.name = "ppocr"
     engine._actors, engine._pages, engine._in_work = nodes, dict.fromkeys(nodes, 1), Counter()
     return engine

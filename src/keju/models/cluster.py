@@ -21,18 +21,6 @@ _ATTEMPTS = 2
 """A page fails if an instance is lost this number of times while it reads the page."""
 
 
-class Node(NamedTuple):
-    """A node: its id, its address, and the cores that Ray reports for it."""
-
-    id: str
-    address: str
-    cores: int
-
-    def __str__(self) -> str:
-        """The address with the beginning of the id, since nodes may share an address."""
-        return f"{self.address} ({self.id[:8]})"
-
-
 class ClusterEngine(Model):
     """An engine whose instances answer on the nodes of a Ray cluster; its name is the engine's.
 
@@ -64,12 +52,11 @@ class ClusterEngine(Model):
         self.name = self._model.name
         self.identity = dict(self._model.identity)
         start_ray(address)
-        self._actors, own_address = _start_actors(model, options)
-        hosts = {node.address for node in self._actors} - {own_address}
+        self._actors, hosts = _start_actors(model, options)
         self.destinations = tuple(sorted(host for host in hosts if not is_this_machine(host)))
         self._pages = self._check()
         self.concurrency = sum(self._pages.values())  # The pages that all instances read at a time.
-        self._in_work: Counter[Node] = Counter()
+        self._in_work: Counter[str] = Counter()
 
     def unsupported_reason(self, request: Request) -> str:
         """Why the engine does not support this request, or an empty string."""
@@ -111,7 +98,7 @@ class ClusterEngine(Model):
         self._actors = {}
         await self._model.close()
 
-    def _check(self) -> dict[Node, int]:
+    def _check(self) -> dict[str, int]:
         """Return how many pages each instance reads at a time."""
         import ray  # noqa: PLC0415 - heavy, optional
 
@@ -148,11 +135,13 @@ def is_local_engine(spec: str) -> bool:
     return is_own and role_of(spec) == "engine" and all(declared.local for declared in MODELS[kind])
 
 
-def _start_actors(spec: str, options: ModelOptions) -> tuple[dict[Node, Any], str]:
+def _start_actors(spec: str, options: ModelOptions) -> tuple[dict[str, Any], set[str]]:
     """Start an instance on each live node; with weights on those with a GPU, if one is here.
 
-    An instance ends with the process that started it. Ray restarts it on its node only. The address
-    of this machine in the cluster is returned with the instances.
+    An instance ends with the process that started it. Ray restarts it on its node only.
+
+    Returns:
+        The instances by node, and the addresses of the other machines.
     """
     import ray  # noqa: PLC0415 - heavy, optional
     from ray.util.scheduling_strategies import (  # noqa: PLC0415 - as above
@@ -169,24 +158,26 @@ def _start_actors(spec: str, options: ModelOptions) -> tuple[dict[Node, Any], st
     plain = ModelOptions(
         reading_order=options.reading_order, timeout=options.timeout, decoding=options.decoding
     )
-    actors = {}
-    for found in cluster.nodes():
-        resources = found["Resources"]
+    actors, hosts = {}, set()
+    for node in cluster.nodes():
+        resources = node["Resources"]
         cores = int(resources.get("CPU", 0))
-        if not found["Alive"] or not cores or resources.get("GPU", 0) < gpus:
+        if not node["Alive"] or not cores or resources.get("GPU", 0) < gpus:
             continue
-        node = Node(str(found["NodeID"]), str(found["NodeManagerAddress"]), cores)
         placed = cluster.remote(_EngineActor).options(
             num_cpus=1,
             num_gpus=gpus,
             max_restarts=-1,
             max_task_retries=_ATTEMPTS - 1,
-            scheduling_strategy=NodeAffinitySchedulingStrategy(node_id=node.id, soft=False),
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
         )
-        actors[node] = placed.remote(spec, plain, cores if has_weights else 0)
+        hosts.add(node["NodeManagerAddress"])
+        # Nodes may share an address.
+        name = f"{node['NodeManagerAddress']} ({node['NodeID'][:8]})"
+        actors[name] = placed.remote(spec, plain, cores if has_weights else 0)
     if not actors:
         raise UsageError("no node of the Ray cluster is left for {}", spec)
-    return actors, str(cluster.util.get_node_ip_address())
+    return actors, hosts - {cluster.util.get_node_ip_address()}
 
 
 class Failure(NamedTuple):

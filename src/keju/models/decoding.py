@@ -126,7 +126,7 @@ def refused_in(message: str) -> set[str]:
 
 
 def as_texts(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Fields of a request as they are recorded: text as it is, all other values as JSON."""
+    """Fields of a request as they are recorded: text as it is, other values as JSON."""
     return {
         name: value if isinstance(value, str) else msgspec.json.encode(value).decode()
         for name, value in fields.items()

@@ -32,7 +32,6 @@ _MIME = {
 }  # fmt: skip
 _LOSSLESS = frozenset({"png", "bmp", "gif", "tif", "tiff"})
 _QUALITY = 95
-_LEAST_BYTES = 1000
 _SMALLER = 0.9  # applied again while an image is still too large
 
 
@@ -48,12 +47,10 @@ class Fit(Record, frozen=True, kw_only=True):
         Raises:
             UsageError: below 1 pixel, or below 1,000 bytes.
         """
-        if self.max_pixels is not None and self.max_pixels < 1:
-            raise UsageError("--max-pixels must be 1 or more, not {}", self.max_pixels)
-        if self.max_bytes is not None and self.max_bytes < _LEAST_BYTES:
-            raise UsageError(
-                "--max-bytes must be {:,} or more, not {}", _LEAST_BYTES, self.max_bytes
-            )
+        limits = (("--max-pixels", self.max_pixels, 1), ("--max-bytes", self.max_bytes, 1000))
+        for option, limit, least in limits:
+            if limit is not None and limit < least:
+                raise UsageError("{} must be {:,} or more, not {}", option, least, limit)
 
     @property
     def identity(self) -> dict[str, str]:

@@ -83,6 +83,9 @@ class _Listed(Struct):
 class Batches:
     """The batches of one model at its server.
 
+    Its methods raise `AskError` where the server does not do what they ask, and `line` where an
+    image cannot be read.
+
     Args:
         model: the model.
         wire: the connections to its server.
@@ -95,11 +98,7 @@ class Batches:
         self.model, self._wire, self._read = model, wire, read
 
     async def line(self, name: str, request: Request, images: Sequence[bytes]) -> bytes:
-        """A request as a line of a batch's file, with the caller's name for it.
-
-        Raises:
-            AskError: an image cannot be read.
-        """
+        """A request as a line of a batch's file, with the caller's name for it."""
         body = await self.model.body(request, images)
         about = msgspec.json.encode(
             {"custom_id": name, "method": "POST", "url": "/v1/chat/completions"}
@@ -126,11 +125,7 @@ class Batches:
         raise failure
 
     async def submit(self, file: Path, tag: str) -> Batch:
-        """Upload a file of requests and start a batch.
-
-        Raises:
-            AskError: the server rejects it.
-        """
+        """Upload a file of requests and start a batch."""
         form = aiohttp.FormData()
         form.add_field("purpose", "batch")
         with file.open("rb") as stream:
@@ -147,19 +142,11 @@ class Batches:
         return await self._ask("POST", "/batches", Batch, [msgspec.json.encode(fields)])
 
     async def look(self, name: str) -> Batch:
-        """The state of a batch.
-
-        Raises:
-            AskError: the server does not report it.
-        """
+        """The state of a batch."""
         return await self._ask("GET", f"/batches/{name}", Batch)
 
     async def tagged(self, tag: str) -> Batch | None:
-        """The batch with a tag of ours, searched among the last 2,000.
-
-        Raises:
-            AskError: the server does not list them.
-        """
+        """The batch with a tag of ours, searched among the last 2,000."""
         after = ""
         for __ in range(_PAGES):
             page = await self._ask("GET", f"/batches?limit={_PAGE}{after}", _Listed)
@@ -177,9 +164,6 @@ class Batches:
         Args:
             batch: one that has ended.
             folder: where the file is.
-
-        Raises:
-            AskError: a file cannot be downloaded or stored, or does not have that form.
         """
         file = TemporaryFile(dir=folder)  # noqa: SIM115 - see `BatchResults.close`
         for name in filter(None, (batch.output_file_id, batch.error_file_id)):
