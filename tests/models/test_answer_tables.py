@@ -117,26 +117,8 @@ def test_samples_of_lmms_eval_are_read_by_their_columns(tmp_path: Path):
     with pytest.raises(AskError) as caught:
         answer(file, "2", columns)
     assert caught.value.kind == "failed-elsewhere"
-    error = refused(file, r"line 1: .*it has doc_id, target, filtered_resps")
+    error = refused(file, r"record 1: .*it has doc_id, target, filtered_resps")
     assert "--replay-columns" in error.hint
-
-
-def test_a_row_without_tokens_failed_where_others_have_some(tmp_path: Path):
-    """A filter of lmms-eval took the A of LMMS_EVAL_REQUEST_FAILED."""
-    columns = "doc_id,filtered_resps"
-    counted = [{"input_tokens": 12, "output_tokens": 3}]
-    none = [{"input_tokens": 0, "output_tokens": 0}]
-    rows = [
-        {**sample(0, "A"), "token_counts": none},
-        {**sample(1, "B"), "token_counts": counted},
-        {**sample(2, "C"), "token_counts": [None]},
-    ]
-    file = lines(tmp_path / "a.jsonl", *rows)
-    assert [answer(file, str(item), columns).text for item in (1, 2)] == ["B", "C"]
-    with pytest.raises(AskError, match="no tokens counted: A"):
-        answer(file, "0", columns)
-    uncounted = lines(tmp_path / "b.jsonl", *({**row, "token_counts": none} for row in rows))
-    assert answer(uncounted, "0", columns).text == "A"
 
 
 TABLE = {"id": ["q0", "q1", "q2"], "prediction": ["天", "a,b", "地\n玄"]}
@@ -205,9 +187,9 @@ def test_named_columns_are_for_tables_and_not_for_responses_of_keju(tmp_path: Pa
         ("a.tsv", b"index\tprediction\n12\t1\n", "the table needs one column id or item"),
         ("a.csv", b"name,score\nx,1\n", "it has name, score"),
         ("a.csv", b"id,response\nx,1\n,2\n", "line 3: the column id does not have the id"),
-        ("a.jsonl", b'{"name": "x", "score": 1}\n', "line 1: the table needs one column id"),
-        ("a.jsonl", b'{"id": "x", "output": 1}\n', "line 1: the column output does not have one"),
-        ("a.jsonl", b'{"id": "x", "output": ["a", "b"]}\n', "line 1: the column output does not"),
+        ("a.jsonl", b'{"name": "x", "score": 1}\n', "record 1: the table needs one column id"),
+        ("a.jsonl", b'{"id": "x", "output": 1}\n', "record 1: the column output does not have one"),
+        ("a.jsonl", b'{"id": "x", "output": ["a", "b"]}\n', "record 1: the column output does not"),
         ("a.json", b'[{"prediction": "x"}]', "object 1: the table needs one column id"),
         ("a.parquet", b"PAR1broken", "not readable as parquet"),
         ("a.tsv", b'id\tprediction\n1\t"a\rb\n', "not readable as a table"),
@@ -245,8 +227,8 @@ def test_two_files_with_different_answers_are_an_error_that_names_both(tmp_path:
     lines(tmp_path / "a.jsonl", {"item": "x", "text": "天"}, {"item": "y", "text": "天"})
     lines(tmp_path / "b.jsonl", {"item": "y", "text": "地"}, {"item": "x", "text": "天"})
     error = refused(tmp_path, "two different answers to the same item y")
-    assert (error.file, error.item) == (str(tmp_path / "a.jsonl"), "line 2")
-    assert error.values[1] == f"{tmp_path / 'b.jsonl'}, line 1"
+    assert (error.file, error.item) == (str(tmp_path / "a.jsonl"), "record 2")
+    assert error.values[1] == f"{tmp_path / 'b.jsonl'}, record 1"
 
 
 def test_responses_of_two_models_are_an_error(tmp_path: Path):
@@ -254,20 +236,6 @@ def test_responses_of_two_models_are_an_error(tmp_path: Path):
     lines(tmp_path / "a.jsonl", {**row, "model": "a"})
     lines(tmp_path / "b.jsonl", {**row, "model": "b"})
     refused(tmp_path, "two different answers to the same item x")
-
-
-def test_a_file_that_changes_while_it_is_read_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    forget_plugins(monkeypatch)
-
-    @keju.responses("own")
-    def read(path: Path) -> Iterator[object]:
-        path.write_text("longer")
-        yield keju.Item(id="x", benchmark="b", task="t"), "天"
-
-    (tmp_path / "a.own").write_text("")
-    refused(tmp_path / "a.own", r"a\.own: the file changed while it was read")
 
 
 @pytest.mark.parametrize("form", ["pairs", "nothing of the kind"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,10 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from PIL import Image
 
 from keju.errors import DataError, KejuError, UsageError
 from keju.items import Request
-from keju.models import Answer, AskError, Fit, ModelOptions, open_model
+from keju.models import Answer, AskError, ModelOptions, open_model
 from tests.support.showing import stored
 
 pytest.importorskip("aiohttp", reason="an extra: pip install 'keju[api]'")
@@ -94,20 +92,6 @@ def test_the_image_travels_untouched_with_the_declared_fields():
         "token": TOKEN, "email": EMAIL, "det_mode": "auto", "version": "v2",
         "return_position": True,
     }  # fmt: skip
-
-
-def test_a_picture_beyond_a_limit_is_sent_smaller_and_its_lines_are_where_they_were():
-    seen: list[dict[str, object]] = []
-
-    async def handler(asked: web.Request) -> web.Response:
-        seen.append(await asked.json())
-        return web.json_response(success(column("天地", 75)))
-
-    fit = Fit(max_pixels=PAGE.ref.width * PAGE.ref.height // 4)
-    answer = ask(handler, fit=fit)
-    sent = Image.open(io.BytesIO(base64.b64decode(seen[0]["image"])))
-    assert sent.size == (PAGE.ref.width // 2, PAGE.ref.height // 2)
-    assert answer.lines[0].polygon == ((150, 20), (210, 20), (210, 560), (150, 560))
 
 
 def test_several_images_are_read_one_after_the_other():

@@ -126,48 +126,26 @@ def test_an_engine_s_error_without_words_has_its_class_and_cause(monkeypatch: py
     assert str(caught.value) == "RapidOCR: MemoryError (ValueError: too large)"
 
 
-@pytest.mark.parametrize(
-    ("size", "scaled"),
-    [
-        ((30_000, 20), "1984 × 0"), ((20, 30_000), "0 × 1984"), ((1, 4000), "0 × 1984"),
-        ((2001, 16), "1984 × 0"), ((1, 500), "736 × 345184"), ((1000, 1), "30016 × 7504"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("size", [(30_000, 20), (20, 30_000), (1, 4000), (2001, 16), (1, 500)])
 def test_an_image_that_the_engine_cannot_scale_is_named_with_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], scaled: str
+    monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ):
     engine = StandIn()
     with pytest.raises(AskError) as caught:
         ask(with_engine(monkeypatch, engine), white_png(*size))
     assert (caught.value.kind, caught.value.retryable) == ("engine", False)
     assert f"an image of {size[0]} × {size[1]} pixels" in str(caught.value)
-    assert f"scale it to {scaled} pixels" in str(caught.value)
     assert "Cut the image into parts" in str(caught.value)
     assert engine.calls == []
 
 
-@pytest.mark.parametrize("size", [(2000, 40), (40, 2000), (1, 1), (1, 50), (300, 2), (9000, 180)])
+@pytest.mark.parametrize("size", [(2000, 40), (40, 2000), (1, 1), (1, 50), (100, 2), (9000, 180)])
 def test_an_image_at_most_50_times_as_long_as_wide_is_read(
     monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ):
     engine = StandIn()
     ask(with_engine(monkeypatch, engine), white_png(*size))
     assert len(engine.calls) == 1
-
-
-@pytest.mark.parametrize("size", [(30_000, 20), (2001, 16), (1, 4000), (2001, 17)])
-def test_the_size_that_is_searched_is_the_engine_s(size: tuple[int, int]):
-    """RapidOCR itself refuses exactly the images in which a side vanishes."""
-    from rapidocr.utils.process_img import ResizeImgError, resize_image_within_bounds
-
-    pixels = np.zeros((size[1], size[0], 3), np.uint8)
-    vanishes = 0 in ppocr.searched_size(*size)
-    try:
-        resize_image_within_bounds(pixels, 30, 2000)
-    except ResizeImgError:
-        assert vanishes
-    else:
-        assert not vanishes
 
 
 def test_as_many_pages_are_read_at_once_as_there_are_workers(monkeypatch: pytest.MonkeyPatch):

@@ -82,7 +82,9 @@ def test_two_different_answers_are_refused_and_the_same_twice_is_not(tmp_path: P
     row = {"item": "x", "text": "天"}
     assert replayed(lines(tmp_path / "a.jsonl", row, row), "x").text == "天"
     file = lines(tmp_path / "b.jsonl", row, {"item": "x", "text": "地"})
-    with pytest.raises(DataError, match=r"b\.jsonl: line 1: two .* item x; .* in line 2") as caught:
+    with pytest.raises(
+        DataError, match=r"b\.jsonl: record 1: two .* item x; .* in record 2"
+    ) as caught:
         open_model(f"replay:{file}", ModelOptions())
     assert caught.value.file == str(file)
 
@@ -90,13 +92,13 @@ def test_two_different_answers_are_refused_and_the_same_twice_is_not(tmp_path: P
 @pytest.mark.parametrize(
     ("name", "content", "place"),
     [
-        ("a.jsonl", b'{"item": "x"', "line 1: not an object of JSON"),
-        ("a.jsonl", b'{"text": "x"}', "line 1: the table needs one column id or item"),
-        ("a.jsonl", b'{"item": "x", "text": "y"}\n{"item": "z"}', "line 2: the response has no"),
-        ("a.jsonl", b'\n\n{"item": ["x"], "text": ""}', "line 3"),
-        ("a.jsonl", b'{"item": "x", "text": 3}', "line 1"),
-        ("a.jsonl", b'{"item": "x", "text": "", "round": 99999999999999999999}', "line 1"),
-        ("a.jsonl", b"\xff\xfa", "line 1"),
+        ("a.jsonl", b'{"item": "x"', "line 1: not readable"),
+        ("a.jsonl", b'{"text": "x"}', "record 1: the table needs one column id or item"),
+        ("a.jsonl", b'{"item": "x", "text": "y"}\n{"item": "z"}', "record 2: the response has no"),
+        ("a.jsonl", b'\n\n{"item": ["x"], "text": ""}', "record 1"),
+        ("a.jsonl", b'{"item": "x", "text": 3}', "record 1"),
+        ("a.jsonl", b'{"item": "x", "text": "", "round": 99999999999999999999}', "record 1"),
+        ("a.jsonl", b"\xff\xfa", "the text is not UTF-8"),
         ("a.json", b'[{"Response": "x"}]', "object 1"),
         ("a.json", b'["x"]', "object 1"),
         ("a.json", b"[" * 100_000, "not readable as JSON"),

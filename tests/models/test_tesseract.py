@@ -173,12 +173,10 @@ def test_options_that_tesseract_does_not_have_are_refused_before_any_page(
 def test_the_same_engine_under_two_spellings_is_one(program: Path):
     with pytest.raises(UsageError) as caught:
         open_models(["tesseract", "tesseract:psm=3"], ModelOptions())
-    assert caught.value.template == "{} is the name of two models. Choose different names"
-
-
-def test_a_segmentation_with_orientation_needs_its_data(program: Path):
-    with pytest.raises(PrerequisiteError, match="tesseract-ocr-osd"):
-        open_model("tesseract:psm=1", ModelOptions())
+    assert (
+        caught.value.template
+        == "{} is the name of two models, or is given twice. Choose different names"
+    )
 
 
 def test_version_and_language_data_are_its_identity(program: Path):

@@ -22,7 +22,7 @@ from keju.models.http_client import Wire
 async def main(url, at_once):
     wire = Wire(url, 60)
     async def one():
-        return len((await wire.send("POST", data=[b"{}"])).body)
+        return len(await wire.send("POST", data=[b"{}"]))
     print(*await asyncio.gather(*(one() for _ in range(at_once))))
     await wire.close()
 

@@ -25,7 +25,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import Provenance
 from keju.models import Model, ModelOptions, open_model
-from keju.models.addresses import destinations_of, is_this_machine
+from keju.models.endpoints import destinations_of, is_this_machine
 from keju.models.function_model import PluginModel
 from keju.registry import Plugin, PluginError
 from keju.running import Selection, run

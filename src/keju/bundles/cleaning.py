@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from keju.items import Response
-from keju.models.secrets import Secrets, find_keys
+from keju.models.endpoints import Secrets, find_keys
 from keju.runs import RunManifest
 
 _ENDPOINT = re.compile(

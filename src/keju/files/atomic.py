@@ -108,7 +108,7 @@ def lock_error(path: Path, error: OSError) -> UsageError | OSError:
         return error
     return UsageError(
         "{}: cannot be locked ({}). Use a folder on a local disk that you can write to",
-            path,
+        path,
         error.strerror,
     )
 

@@ -52,16 +52,15 @@ class AskError(KejuError):
     """A request that got no answer.
 
     Args:
-        kind: the class of failure: ``auth``, ``rate``, ``server``, ``timeout``, ``connection``,
-            ``refused`` (by policy), ``bad-response``, ``bad-request``, ``unreadable-image``,
-            ``engine`` (a local engine broke), ``missing-answer`` and ``failed-elsewhere`` (a
-            replayed file has no answer, or reports a failure).
+        kind: ``auth``, ``rate``, ``server``, ``timeout``, ``connection``, ``refused`` (by policy),
+            ``bad-response``, ``bad-request``, ``unreadable-image``, ``engine`` (a local engine
+            broke), ``missing-answer`` and ``failed-elsewhere`` (a replayed file has no answer, or
+            reports a failure).
         message: the server's or the system's message, one line, without secrets.
         retryable: whether another attempt may help.
         retry_after: seconds that the server asked to wait, if it did.
         overloaded: the server is overloaded (429, 503, 529): fewer requests may help.
-        unreachable: nothing answers at the address: the connection was refused, or the name of
-            the server is unknown.
+        unreachable: the connection was refused, or the name of the server is unknown.
         server_message: the server's complete message, which is searched for refused parameters. It
             is not stored.
     """
@@ -116,12 +115,8 @@ class Decoding(Record, frozen=True, kw_only=True):
     @property
     def common_parameters(self) -> dict[str, float | int | str]:
         """The parameters that are set and have the same name on every server, by name."""
-        fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        return {
-            name: value
-            for name, value in fields.items()
-            if value is not None and name != "extra_body"
-        }
+        names = [name for name in self.__struct_fields__ if name != "extra_body"]
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 Role = Literal["model", "engine", "answers", "baseline"]
@@ -165,11 +160,10 @@ class ModelOptions(Record, frozen=True, kw_only=True):
 
     `api_key_env` names the environment variable that contains the key; the key itself is never
     stored. `timeout` is in seconds, for one attempt. `asking` is false where a model is opened for
-    a plan only: then no key is needed and no image is read. `fit` are the model's limits on images.
-    `system_prompt` is sent before every prompt; `stored` are other texts of the user that the run
-    stores, by the option that gave them; `dtype` is the number format in which the server runs the
-    model, as the user declares it, since no server reports it; `replay_columns` names the columns
-    of the id and the answer in the tables of ``replay:`` (`parse_columns`).
+    a plan only: then no key is needed and no image is read. `stored` are texts of the user that the
+    run stores besides the system prompt, by the option that gave them. `dtype` is the number format
+    in which the server runs the model, as the user declares it, since no server reports it.
+    `replay_columns` names the columns of the id and the answer in the tables of ``replay:``.
     """
 
     base_url: str = ""
@@ -234,8 +228,7 @@ class Model:
             their source.
         pair_forms: the pair forms (`PairForm`) of the runs whose responses the model repeats, the
             full form as an empty string; None if it answers pairs itself.
-        local: whether it computes on this machine, so that it runs alone and is timed; `open_model`
-            sets it for the kinds that do.
+        local: whether it computes on this machine, so that it runs alone and is timed.
     """
 
     name: str = ""

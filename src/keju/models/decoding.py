@@ -16,7 +16,7 @@ import msgspec
 from keju.errors import UsageError
 from keju.items import Record
 from keju.models.base import ENDPOINTS, Decoding, ModelOptions
-from keju.models.secrets import Secrets
+from keju.models.endpoints import Secrets
 from keju.texts import _
 
 OLD_LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
@@ -70,17 +70,13 @@ _SECRET = re.compile(r'"([^"]*(?:api[-_]?key|authorization|password|secret)[^"]*
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 _WORD = re.compile(r"[a-z0-9][a-z0-9_.+-]{0,39}")
-_DTYPES = {
-    "bfloat16": "bf16", "float16": "fp16", "half": "fp16", "f16": "fp16", "float32": "fp32",
-    "f32": "fp32", "float": "fp32", "float8": "fp8",
-}  # fmt: skip
+_DTYPES = {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp32"}
 
 
 class Parameters(Record, frozen=True, kw_only=True):
     """The parameters of one model's requests, without those that its server has refused so far.
 
-    `fields` are those that the user requested, with ``max_tokens`` under its old name; `limit` is
-    the name under which this server accepts it.
+    `fields` are those that the user requested; `limit` is this server's name of ``max_tokens``.
     """
 
     fields: dict[str, Any]
@@ -130,7 +126,7 @@ def refused_in(message: str) -> set[str]:
 
 
 def as_texts(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Fields of a request as they are recorded: text as it is, all other values as JSON."""
+    """Fields of a request as they are recorded: text as it is, other values as JSON."""
     return {
         name: value if isinstance(value, str) else msgspec.json.encode(value).decode()
         for name, value in fields.items()
@@ -146,12 +142,11 @@ def not_sent(identity: Mapping[str, str], decoding: Mapping[str, str] | None) ->
     """
     if decoding is None or identity.get("kind") not in ENDPOINTS:
         return ()
-    names = [name for name in ASKED_FOR if name in identity]
-    names += [name for name in identity if name.startswith(_EXTRA)]
     return tuple(
         name
-        for name in names
-        if not _NAMES.get(name, {name.removeprefix(_EXTRA)}) & decoding.keys()
+        for name in identity
+        if (name in ASKED_FOR or name.startswith(_EXTRA))
+        and not _NAMES.get(name, {name.removeprefix(_EXTRA)}) & decoding.keys()
     )
 
 
@@ -184,20 +179,16 @@ def parse_extra_body(fields: Iterable[str]) -> dict[str, Any]:
     """
     values: dict[str, Any] = {}
     for field in fields:
-        name, equals, value = field.partition("=")
-        if not equals or not _NAME.fullmatch(name):
-            raise UsageError(
-                "--extra-body {}: the form is NAME=JSON, such as "
-                "'chat_template_kwargs={{\"enable_thinking\": false}}'",
-                name,
-            )
+        name, __, value = field.partition("=")
         if name in values:
             raise UsageError("--extra-body: {} is given twice", name)
         try:
-            values[name] = msgspec.json.decode(value)
+            values[name] = msgspec.json.decode(value if _NAME.fullmatch(name) else "")
         except (msgspec.DecodeError, RecursionError):
             raise UsageError(
-                "--extra-body {0}: the value is not JSON. Write text in quotes: {0}='\"…\"'", name
+                "--extra-body {0}: the form is NAME=JSON, and this is not JSON. Write text in "
+                "quotes: {0}='\"…\"'",
+                name,
             ) from None
     return checked_extra_body(values)
 
@@ -208,22 +199,19 @@ def checked_extra_body(fields: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: a field is set by keju, names a secret, or its value is not JSON.
     """
-    values: dict[str, Any] = {}
-    for name, value in fields.items():
-        if name in _RESERVED:
-            raise UsageError("--extra-body: keju sets {} itself, so it cannot be given here", name)
-        try:
-            text = msgspec.json.encode({name: value}).decode()
-            values |= msgspec.json.decode(text)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise UsageError("--extra-body {}: the value is not JSON: {}", name, error) from None
-        if secret := _SECRET.search(text):
-            raise UsageError(
-                "--extra-body {}: {} looks like a secret, which a run would store. Give keys in "
-                "environment variables",
-                name,
-                secret[1],
-            )
+    if reserved := sorted(_RESERVED & fields.keys()):
+        raise UsageError("--extra-body: keju sets {} itself, so it cannot be given", reserved[0])
+    try:
+        text = msgspec.json.encode(fields).decode()
+        values: dict[str, Any] = msgspec.json.decode(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError("--extra-body: a value is not JSON: {}", error) from None
+    if secret := _SECRET.search(text):
+        raise UsageError(
+            "--extra-body: {} looks like a secret, which a run would store. Give keys in "
+            "environment variables",
+            secret[1],
+        )
     return values
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from keju.items import Item
 from keju.models.registry import parts_of, role_of
@@ -22,24 +21,18 @@ def drafted_by(item: Item, model: str) -> bool:
         item: the item. A step ``draft`` in its provenance names the tool.
         model: the model string of a run, e.g. ``ppocr`` or ``ocr+llm:ppocr+openai:MODEL``.
     """
-    steps = [step for step in item.provenance if step.step == "draft" and step.tool.strip()]
-    return bool(steps) and not set(_names_in(model)).isdisjoint(
-        name for step in steps for name in _names_in(step.tool)
-    )
+    tools = [step.tool for step in item.provenance if step.step == "draft" and step.tool.strip()]
+    return any(not _names_in(model).isdisjoint(_names_in(tool)) for tool in tools)
 
 
-def _names_in(spec: str) -> Iterator[str]:
-    """Yield the name of each engine and model in a model string, without the harness."""
+def _names_in(spec: str) -> set[str]:
+    """The name of each engine and model in a model string, without the harness."""
     spec = spec.strip()
     if parts := parts_of(spec):
-        for part in parts:
-            yield from _names_in(part)
-        return
-    kind = spec.partition(":")[0]
-    unversioned = _VERSION.split(kind, maxsplit=1)[0]
-    if role_of(unversioned) != "answers":
+        return set().union(*map(_names_in, parts))
+    if role_of(_VERSION.split(spec.partition(":")[0])[0]) != "answers":
         spec = _VERSION.split(spec, maxsplit=1)[0]
-    kind, _, rest = spec.casefold().partition(":")
+    kind, __, rest = spec.casefold().partition(":")
     if kind == "inspect":
         rest = rest.partition("/")[2]
-    yield f"model:{rest}" if kind in {"openai", "inspect"} else spec.casefold()
+    return {f"model:{rest}" if kind in {"openai", "inspect"} else spec.casefold()}

@@ -45,17 +45,13 @@ class Engine(Model):
     with their kinds and are not in the text.
 
     Attributes:
-        name: the model string.
         program: the engine's name in errors.
         ordering: whether keju orders the lines; an image with a line without a position is left in
             the engine's order.
-        concurrency: the number of requests in flight.
     """
 
-    name = ""
     program = ""
     ordering = False
-    concurrency = 1
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
@@ -79,11 +75,7 @@ class Engine(Model):
         return await loop.run_in_executor(self._pool, self.read, images[index], name)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Transcribe the images.
-
-        Raises:
-            AskError: an image cannot be read, or the engine failed.
-        """
+        """Transcribe the images."""
         texts: list[str] = []
         lines: list[Line] = []
         finish_reason = ""
@@ -96,7 +88,16 @@ class Engine(Model):
                 reason = describe_exception(error)[:300]
                 raise AskError("engine", _("{}: {}", self.program, reason)) from error
             prefix = f"{index + 1}-" if len(request.images) > 1 else ""
-            text, page_lines = self._text_and_lines(page, prefix)
+            page_lines: Sequence[Line] = [
+                replace(line, id=f"{prefix}{number}")
+                for number, line in enumerate(page.lines, start=1)
+            ]
+            text = page.text
+            if self.ordering and all(line.polygon for line in page_lines):
+                order = order_lines(page_lines, width=page.size[0], height=page.size[1])
+                text, page_lines = page_text(order.reading), order.reading + order.marginalia
+            elif text is None:
+                text = "\n".join(line.text for line in page_lines)
             texts.append(text)
             lines += page_lines
             if finish_reason != "length":
@@ -117,17 +118,6 @@ class Engine(Model):
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self.concurrency, thread_name_prefix=self.program)
-
-    def _text_and_lines(self, page: PageReading, prefix: str) -> tuple[str, Sequence[Line]]:
-        lines = [
-            replace(line, id=f"{prefix}{number}") for number, line in enumerate(page.lines, start=1)
-        ]
-        if self.ordering and all(line.polygon for line in lines):
-            order = order_lines(lines, width=page.size[0], height=page.size[1])
-            return page_text(order.reading), order.reading + order.marginalia
-        if page.text is not None:
-            return page.text, lines
-        return "\n".join(line.text for line in lines), lines
 
 
 def picture(data: bytes, name: str) -> Image.Image:

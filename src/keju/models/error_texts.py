@@ -41,24 +41,17 @@ class Suspect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     examples: tuple[str, ...]
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ErrorTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All wordings that are failures, and all patterns of texts that look like an error."""
+
     errors: tuple[ErrorText, ...]
     suspects: tuple[Suspect, ...]
 
 
 @cache
-def _table() -> _Table:
-    return shipped_toml("keju.models", "error_texts.toml", _Table)
-
-
-def error_texts() -> tuple[ErrorText, ...]:
-    """All wordings that are failures."""
-    return _table().errors
-
-
-def suspects() -> tuple[Suspect, ...]:
-    """All patterns of texts that look like an error."""
-    return _table().suspects
+def error_texts() -> ErrorTexts:
+    """The wordings and patterns of error_texts.toml."""
+    return shipped_toml("keju.models", "error_texts.toml", ErrorTexts)
 
 
 def is_error_text(text: str, *, certain: bool = False) -> bool:
@@ -69,16 +62,12 @@ def is_error_text(text: str, *, certain: bool = False) -> bool:
         certain: count only wordings that the programs themselves search for anywhere; others are
             beginnings that a model's own answer could have.
     """
-    return any(
-        wording.matches(text)
-        for wording in error_texts()
-        if wording.where == "anywhere" or not certain
-    )
+    wordings = error_texts().errors
+    return any(each.matches(text) for each in wordings if each.where == "anywhere" or not certain)
 
 
 def looks_like_error(text: str) -> bool:
     """Whether an answer is an error text or begins like one."""
     beginning = text.strip()[:_LONGEST]
-    return is_error_text(text) or any(
-        re.search(suspect.pattern, beginning, re.IGNORECASE) for suspect in suspects()
-    )
+    patterns = (suspect.pattern for suspect in error_texts().suspects)
+    return is_error_text(text) or any(re.search(it, beginning, re.IGNORECASE) for it in patterns)

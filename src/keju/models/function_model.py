@@ -1,4 +1,4 @@
-"""`FunctionModel`: code of a user or of a plug-in as a model of a run."""
+"""`PythonModel`, `PluginModel`: code of a user or of a plug-in as a model of a run."""
 
 from __future__ import annotations
 
@@ -22,58 +22,23 @@ Function = Callable[[list[bytes], str], str] | Callable[[list[bytes], str], Awai
 _NAME = re.compile(r"[^\s:/\\]([^\x00-\x1f\x7f:/\\]{0,78}[^\s:/\\])?")
 
 
-class FunctionModel(Model):
-    """A model that is a function from a request and its images to an `Answer`, or to its text.
-
-    A function that is not async is called in a thread, so that it does not block other requests.
-
-    Args:
-        name: the model string.
-        function: the function; an exception in it is a failed response.
-        identity: everything except the request that determines an answer.
-        concurrency: how many calls run at the same time.
-        destinations: the hosts that receive images or texts, except this machine.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        function: Callable[[Request, Sequence[bytes]], object],
-        identity: dict[str, str],
-        *,
-        concurrency: int = 1,
-        destinations: tuple[str, ...] = (),
-    ) -> None:
-        self.name = name
-        self.identity = identity
-        self.concurrency = concurrency
-        self.destinations = destinations
-        self._function = function
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r})"
-
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The function's result.
-
-        Raises:
-            AskError: it is neither an `Answer` nor a text.
-        """
-        if inspect.iscoroutinefunction(self._function):
-            result = await self._function(request, images)
-        else:
-            result = await asyncio.to_thread(self._function, request, images)
-            if inspect.isawaitable(result):
-                result = await result
-        if isinstance(result, str):
-            return Answer(text=result, status=status_of(result))
-        if not isinstance(result, Answer):
-            kind = type(result).__name__
-            raise AskError("engine", _("{} returned a {} instead of a text", self.name, kind))
-        return result
+async def _called(name: str, function: Callable[..., object], *arguments: object) -> Answer:
+    """The answer of a user's function; one that is not async is called in a thread."""
+    if inspect.iscoroutinefunction(function):
+        result = await function(*arguments)
+    else:
+        result = await asyncio.to_thread(function, *arguments)
+        if inspect.isawaitable(result):
+            result = await result
+    if isinstance(result, str):
+        return Answer(text=result, status=status_of(result))
+    if not isinstance(result, Answer):
+        kind = type(result).__name__
+        raise AskError("engine", _("{} returned a {} instead of a text", name, kind))
+    return result
 
 
-class PythonModel(FunctionModel):
+class PythonModel(Model):
     """A Python function that answers requests, with the name ``python:NAME``.
 
     The function is called with the bytes of the images (as the dataset stores them) and the prompt,
@@ -114,18 +79,23 @@ class PythonModel(FunctionModel):
             )
         if concurrency < 1:
             raise ValueError(f"concurrency is {concurrency}. Give 1 or more")
-        super().__init__(
-            f"{PYTHON}:{name}",
-            lambda request, images: function(list(images), request.prompt),
-            {"kind": PYTHON, "version": version},
-            concurrency=concurrency,
-        )
+        self.name = f"{PYTHON}:{name}"
+        self.identity = {"kind": PYTHON, "version": version}
+        self.concurrency = concurrency
+        self._function = function
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
 
     def unsupported_reason(self, request: Request) -> str:
         """A system prompt and examples, which the function does not get."""
         if request.system or request.examples:
             return _("a Python function takes a prompt alone: no system prompt and no examples")
         return ""
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The function's text."""
+        return await _called(self.name, self._function, list(images), request.prompt)
 
 
 class _Attributes(msgspec.Struct):
@@ -134,7 +104,7 @@ class _Attributes(msgspec.Struct):
     destinations: tuple[str, ...]
 
 
-class PluginModel(FunctionModel):
+class PluginModel(Model):
     """A model of a plug-in: exceptions in it name the plug-in.
 
     Its name is the user's model string, and its identity names the plug-in, so that another version
@@ -149,38 +119,27 @@ class PluginModel(FunctionModel):
     def __init__(self, spec: str, model: Model, plugin: Plugin) -> None:
         self.name = spec
         self._model, self._plugin = model, plugin
-        attributes: dict[str, object] = {}
-        for name in _Attributes.__struct_fields__:
-            attributes[name] = getattr(model, name)
+        attributes = {name: getattr(model, name) for name in _Attributes.__struct_fields__}
         try:
             declared = msgspec.convert(attributes, _Attributes)
         except msgspec.ValidationError as error:
             raise PluginError(
                 "plug-in {}: the model {!r} has a wrong attribute: {}", plugin, spec, error
             ) from None
-        identity = {**declared.identity, "kind": spec.partition(":")[0]}
-        if "endpoint" not in identity:
-            identity["plugin"] = str(plugin)
-        super().__init__(
-            spec,
-            model.answer,
-            identity,
-            concurrency=max(1, declared.concurrency),
-            destinations=declared.destinations,
-        )
+        self.identity = {**declared.identity, "kind": spec.partition(":")[0]}
+        if "endpoint" not in self.identity:
+            self.identity["plugin"] = str(plugin)
+        self.concurrency = max(1, declared.concurrency)
+        self.destinations = declared.destinations
 
     def unsupported_reason(self, request: Request) -> str:
         """Why the model does not support this request, as it reports it."""
         return self._model.unsupported_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The model's answer.
-
-        Raises:
-            AskError: there is no answer, or the model raises an exception.
-        """
+        """The model's answer."""
         try:
-            return await super().answer(request, images)
+            return await _called(self.name, self._model.answer, request, images)
         except (KejuError, MemoryError, BrokenPipeError):
             raise
         except (Exception, SystemExit) as error:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
-
-from PIL import Image
+from typing import Any
 
 from keju.encoders.folder import (
     INSTALL,
@@ -34,12 +32,6 @@ _KINDS = ("got_ocr2",)
 _PROCESSOR = ("preprocessor_config.json", "processor_config.json")
 _SHRUNK = 4  # the reduction of the patches' grid to tokens, by two strides of 2
 _END = "<|im_end|>"
-
-
-class _Loaded(NamedTuple):
-    model: Any
-    processor: Any
-    device: str
 
 
 class Got(Engine):
@@ -72,7 +64,7 @@ class Got(Engine):
         model_config(self._folder, _KINDS)
         weight_files(self._folder)
         self._most = options.decoding.max_tokens or MOST_TOKENS
-        self._loaded: _Loaded | None = None
+        self._loaded: tuple[Any, Any, str] | None = None
 
     @cached_property
     def identity(self) -> dict[str, str]:
@@ -94,7 +86,23 @@ class Got(Engine):
         image = picture(data, name)
         if self._loaded is None:
             self._loaded = _load(self._folder)
-        text, complete = _transcribed(self._loaded, image, self._most)
+        import torch  # noqa: PLC0415 - seconds to import, and absent from the base
+
+        model, processor, device = self._loaded
+        tokenizer, vision = processor.tokenizer, model.config.vision_config
+        count = (vision.image_size // vision.patch_size // _SHRUNK) ** 2
+        shown = processor(image, num_image_tokens=count, return_tensors="pt").to(device)
+        shown["pixel_values"] = shown["pixel_values"].to(model.dtype)
+        with torch.inference_mode(), quiet():
+            tokens = model.generate(
+                **shown,
+                do_sample=False,
+                tokenizer=tokenizer,
+                stop_strings=_END,
+                max_new_tokens=self._most,
+            )[0, shown["input_ids"].shape[1] :]
+        complete = len(tokens) < self._most or _END in tokenizer.decode(tokens[-1:])
+        text = tokenizer.decode(tokens, skip_special_tokens=True).strip()
         return PageReading(text=text, finish_reason="stop" if complete else "length")
 
     async def close(self) -> None:
@@ -103,28 +111,8 @@ class Got(Engine):
         self._loaded = None
 
 
-def _transcribed(got: _Loaded, image: Image.Image, most: int) -> tuple[str, bool]:
-    import torch  # noqa: PLC0415
-
-    tokenizer = got.processor.tokenizer
-    sees = got.model.config.vision_config
-    tokens = (sees.image_size // sees.patch_size // _SHRUNK) ** 2
-    shown = got.processor(image, num_image_tokens=tokens, return_tensors="pt").to(got.device)
-    shown["pixel_values"] = shown["pixel_values"].to(got.model.dtype)
-    with torch.inference_mode(), quiet():
-        said = got.model.generate(
-            **shown,
-            do_sample=False,
-            tokenizer=tokenizer,
-            stop_strings=_END,
-            max_new_tokens=most,
-        )
-    new = said[0, shown["input_ids"].shape[1] :]
-    ended = len(new) < most or _END in tokenizer.decode(new[-1:])
-    return tokenizer.decode(new, skip_special_tokens=True).strip(), ended
-
-
-def _load(folder: Path) -> _Loaded:
+def _load(folder: Path) -> tuple[Any, Any, str]:
+    """The model, its processor, and the device on which it computes."""
     import torch  # noqa: PLC0415
     import transformers  # noqa: PLC0415
 
@@ -135,4 +123,4 @@ def _load(folder: Path) -> _Loaded:
     with loading(folder):
         processor = transformers.AutoProcessor.from_pretrained(str(folder), **LOCAL)
     model = load_model(transformers.GotOcr2ForConditionalGeneration, folder, "model", dtype=dtype)
-    return _Loaded(model.to(device).eval(), processor, device)
+    return model.to(device).eval(), processor, device

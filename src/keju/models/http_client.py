@@ -6,15 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from socket import gaierror
-from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import aiohttp
 
-from keju.models.addresses import proxy_for
 from keju.models.base import AskError
-from keju.models.replies import as_utf8, error_of_status, excerpt
-from keju.models.secrets import Secrets
+from keju.models.endpoints import Secrets, proxy_for
+from keju.models.replies import error_of_status, excerpt
 from keju.texts import _
 
 MOST_BYTES = 64 << 20
@@ -34,13 +32,6 @@ _OF_PROXIES = frozenset({"connection", "timeout", "server", "bad-response", "aut
 """Kinds of failure that a proxy can cause: it may be away, or answer itself (403, 407, 502)."""
 
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
-
-
-class Reply(NamedTuple):
-    """A reply of success, without keys."""
-
-    status: int
-    body: bytes
 
 
 class Wire:
@@ -78,9 +69,9 @@ class Wire:
         method: str,
         path: str = "",
         data: list[bytes] | Mapping[str, str] | aiohttp.FormData | None = None,
-        store: Callable[[bytes], None] | None = None,
-    ) -> Reply:
-        """Send one request and read the reply, of at most `MOST_BYTES`.
+        store: Callable[[bytes], object] | None = None,
+    ) -> bytes:
+        """Send one request and read the reply of success, of at most `MOST_BYTES`, without keys.
 
         Args:
             method: of HTTP.
@@ -116,10 +107,14 @@ class Wire:
                 is_success = 200 <= reply.status < 300
                 body = await _read(reply, store if is_success else None)
             if reply.charset not in {None, "utf-8"}:
-                body = as_utf8(body, reply.charset.lower())
+                try:
+                    body.decode()
+                except UnicodeDecodeError:
+                    problem = _("the reply is in {} and not in UTF-8", reply.charset)
+                    raise AskError("bad-response", problem) from None
             body = self.secrets.hide_bytes(body)
             if is_success:
-                return Reply(reply.status, body)
+                return body
             fields = {name.lower(): self.secrets.hide(text) for name, text in reply.headers.items()}
             failure = error_of_status(reply.status, body, fields)
         except AskError as error:
@@ -145,7 +140,7 @@ async def _pieces(data: list[bytes]) -> AsyncIterator[bytes]:
         yield data.pop()
 
 
-async def _read(reply: aiohttp.ClientResponse, store: Callable[[bytes], None] | None) -> bytes:
+async def _read(reply: aiohttp.ClientResponse, store: Callable[[bytes], object] | None) -> bytes:
     """The body of a reply; empty where its parts are stored."""
     body = bytearray()
     async with AsyncExitStack() as turn:

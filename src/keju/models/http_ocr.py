@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import math
 import os
@@ -18,12 +17,11 @@ from msgspec.structs import replace
 from keju.errors import UsageError
 from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.items import Line, Point, Request
-from keju.models.addresses import checked_url, destinations_of
 from keju.models.base import AskError, ModelOptions
+from keju.models.endpoints import Secrets, checked_url, destinations_of
 from keju.models.engine import Engine, PageReading
 from keju.models.http_client import Wire
 from keju.models.replies import excerpt, json_value
-from keju.models.secrets import Secrets
 from keju.texts import _
 
 _PUBLISHED = "kandianguji"
@@ -98,10 +96,9 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class HttpOcr(Engine):
     """One OCR service; its declaration describes its requests and replies (see `Service`).
 
-    The image is sent as it is stored, in base64, unless it is beyond the limits that the user gave;
-    then the lines' positions are converted back to the stored image. The lines are in the service's
-    order, or in keju's where the service has none. Secrets are read from the environment and are
-    removed from all replies of the service.
+    The image is sent as it is stored, in base64. The lines are in the service's order, or in keju's
+    where the service has none. Secrets are read from the environment and are removed from all
+    replies of the service.
 
     Raises:
         UsageError: no such service, or an environment variable that it needs is not set.
@@ -113,7 +110,6 @@ class HttpOcr(Engine):
     def __init__(self, spec: str, options: ModelOptions) -> None:
         self.name = f"http-ocr:{spec}"
         self._service = service_of(spec)
-        self._fit = options.fit
         self.ordering = options.reading_order and not self._service.ordered
         self.concurrency = self._service.at_once
         self._values = self._service.secrets() if options.asking else {}
@@ -130,34 +126,29 @@ class HttpOcr(Engine):
             "endpoint": self._service.url,
             "service": sha256_bytes(msgspec.json.encode(self._service)),
             "reading_order": "keju" if self.ordering else "service",
-            **self._fit.identity,
         }
 
     async def read_page(self, request: Request, images: Sequence[bytes], index: int) -> PageReading:
         """The lines of one image."""
-        ref, data = request.images[index], images[index]
-        x_scale = y_scale = 1.0
-        if self._fit.touches(ref):
-            smaller = await asyncio.to_thread(self._fit.fitted, data, ref)
-            data = smaller.data
-            x_scale, y_scale = ref.width / smaller.size[0], ref.height / smaller.size[1]
-        lines = [
-            replace(line, polygon=tuple((x * x_scale, y * y_scale) for x, y in line.polygon))
-            for line in lines_of(await self._post(data), self._service.reply)
-        ]
-        return PageReading(lines, (ref.width, ref.height))
+        ref = request.images[index]
+        reply = await self._post(images[index])
+        return PageReading(list(lines_of(reply, self._service.reply)), (ref.width, ref.height))
 
     async def close(self) -> None:
         """Close the connections."""
         await self._wire.close()
 
-    async def _post(self, data: bytes) -> object:
+    async def _post(self, image: bytes) -> object:
         """The decoded reply of the service for one image."""
         fields = {name: self._filled(value) for name, value in self._service.fields.items()}
-        fields[self._service.image] = base64.b64encode(data).decode()
-        is_json = self._service.body == "json"
-        form = [msgspec.json.encode(fields)] if is_json else _as_form(fields)
-        body = (await self._wire.send("POST", data=form)).body
+        fields[self._service.image] = base64.b64encode(image).decode()
+        data: list[bytes] | dict[str, str] = [msgspec.json.encode(fields)]
+        if self._service.body == "form":
+            data = {
+                name: str(value).lower() if isinstance(value, bool) else str(value)
+                for name, value in fields.items()
+            }
+        body = await self._wire.send("POST", data=data)
         try:
             return json_value(body)
         except ValueError:
@@ -167,13 +158,6 @@ class HttpOcr(Engine):
     def _filled(self, value: Value) -> Value:
         """A declared value with environment variables replaced."""
         return Template(value).safe_substitute(self._values) if isinstance(value, str) else value
-
-
-def _as_form(fields: dict[str, Value]) -> dict[str, str]:
-    return {
-        name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in fields.items()
-    }
 
 
 def service_of(spec: str) -> Service:
@@ -225,11 +209,12 @@ def lines_of(reply: object, form: ReplyForm) -> Iterator[Line]:
         text = entry if isinstance(entry, str) else _at(entry, form.text)
         if not isinstance(text, str):
             raise _bad_reply(f"line {number} has no {form.text}")
+        share = _at(entry, form.confidence)
         yield Line(
             id="",
             text=text,
             polygon=polygon_of(_at(entry, form.polygon)),
-            confidence=_share(_at(entry, form.confidence)),
+            confidence=share if isinstance(share, float | int) and 0 <= share <= 1 else None,
         )
 
 
@@ -249,13 +234,6 @@ def polygon_of(value: object) -> tuple[Point, ...]:
         return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
     points = tuple(zip(numbers[::2], numbers[1::2], strict=True))
     return points if len(points) > 2 else ()
-
-
-def _share(value: object) -> float | None:
-    """A confidence in 0..1, or None."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
-        return float(value)
-    return None
 
 
 def _bad_reply(problem: str) -> AskError:

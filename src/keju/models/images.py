@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from math import prod, sqrt
 from pathlib import PurePosixPath
-from typing import NamedTuple, Self
+from typing import Self
 
 import PIL
 from PIL import Image
@@ -32,16 +32,7 @@ _MIME = {
 }  # fmt: skip
 _LOSSLESS = frozenset({"png", "bmp", "gif", "tif", "tiff"})
 _QUALITY = 95
-_LEAST_BYTES = 1000
 _SMALLER = 0.9  # applied again while an image is still too large
-
-
-class FittedImage(NamedTuple):
-    """An image as it is sent, its media type, and its width and height in pixels."""
-
-    data: bytes
-    mime: str
-    size: tuple[int, int]
 
 
 class Fit(Record, frozen=True, kw_only=True):
@@ -56,12 +47,10 @@ class Fit(Record, frozen=True, kw_only=True):
         Raises:
             UsageError: below 1 pixel, or below 1,000 bytes.
         """
-        if self.max_pixels is not None and self.max_pixels < 1:
-            raise UsageError("--max-pixels must be 1 or more, not {}", self.max_pixels)
-        if self.max_bytes is not None and self.max_bytes < _LEAST_BYTES:
-            raise UsageError(
-                "--max-bytes must be {:,} or more, not {}", _LEAST_BYTES, self.max_bytes
-            )
+        limits = (("--max-pixels", self.max_pixels, 1), ("--max-bytes", self.max_bytes, 1000))
+        for option, limit, least in limits:
+            if limit is not None and limit < least:
+                raise UsageError("{} must be {:,} or more, not {}", option, least, limit)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -91,15 +80,11 @@ class Fit(Record, frozen=True, kw_only=True):
 
     def touches(self, ref: ImageRef) -> bool:
         """Whether an image is beyond a limit."""
-        return not self.allows(ref.width, ref.height, ref.size)
+        many_pixels = self.max_pixels is not None and ref.width * ref.height > self.max_pixels
+        return many_pixels or (self.max_bytes is not None and ref.size > self.max_bytes)
 
-    def allows(self, width: int, height: int, size: int) -> bool:
-        """Whether an image of that width and height in pixels and that size in bytes is sent."""
-        few_pixels = self.max_pixels is None or width * height <= self.max_pixels
-        return few_pixels and (self.max_bytes is None or size <= self.max_bytes)
-
-    def fitted(self, data: bytes, ref: ImageRef) -> FittedImage:
-        """The image within the limits: upright, RGB, of the same shape, scaled down only.
+    def fitted(self, data: bytes, ref: ImageRef) -> tuple[bytes, str]:
+        """The image within the limits and its media type: upright, RGB, scaled down only.
 
         Losslessly stored images (PNG, BMP, GIF, TIFF) are written as PNG, unless only JPEG is small
         enough; the others as JPEG of quality 95 with full colour.
@@ -109,10 +94,10 @@ class Fit(Record, frozen=True, kw_only=True):
         """
         picture = open_image(data, name=ref.path)
         lossless = ref.path.rpartition(".")[2].lower() in _LOSSLESS
+        small = picture
         scale = 1.0
         if self.max_pixels is not None:
             scale = min(1.0, sqrt(self.max_pixels / (picture.width * picture.height)))
-        small = picture
         while True:
             if scale < 1.0:
                 size = _size(picture.width, picture.height, scale)
@@ -120,9 +105,10 @@ class Fit(Record, frozen=True, kw_only=True):
             for form in ("PNG", "JPEG") if lossless else ("JPEG",):
                 out = io.BytesIO()
                 small.save(out, form, quality=_QUALITY, subsampling=0)  # PNG has neither
-                written = out.getvalue()
-                if small.size == (1, 1) or self.allows(*small.size, len(written)):
-                    return FittedImage(written, f"image/{form.lower()}", small.size)
+                width, height = small.size
+                written = ImageRef(path="", sha256="", width=width, height=height, size=out.tell())
+                if small.size == (1, 1) or not self.touches(written):
+                    return out.getvalue(), f"image/{form.lower()}"
             scale *= _SMALLER
 
 
@@ -173,14 +159,14 @@ class DataUrls:
         Raises:
             DataError: the image has no media type, cannot be decoded, or `read` raised it.
         """
-        mime, touched = mime_of(ref), not fit.allows(ref.width, ref.height, ref.size)
+        mime, touched = mime_of(ref), fit.touches(ref)
         name = (ref.sha256, mime, fit if touched else Fit())
         if name in self._urls:
             self._urls.move_to_end(name)
             return self._urls[name]
         data = read()
         if touched:
-            data, mime, _size = await asyncio.to_thread(fit.fitted, data, ref)
+            data, mime = await asyncio.to_thread(fit.fitted, data, ref)
         url = b"".join((f'"data:{mime};base64,'.encode(), base64.b64encode(data), b'"'))
         if name not in self._urls:  # another request may have cached it meanwhile
             self._urls[name] = url

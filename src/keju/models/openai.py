@@ -1,10 +1,7 @@
 """``openai:MODEL``: models behind an OpenAI-compatible server, of any vendor or of one's own.
 
-Requests are posted with aiohttp, not through the vendor's SDK: for a request with a 150 KB image
-the SDK copies and serialises the image again and builds objects from the reply (3.6 ms of CPU
-against 1.3 of bare aiohttp), and it loads 20 MB of modules. Only one POST is needed: the body is
-encoded once, around images that are encoded already, the reply is parsed with msgspec, and the run
-decides about retries.
+Requests are posted with aiohttp, not through the vendor's SDK, which copies and serialises each
+image again (3.6 ms of CPU against 1.3) and loads 20 MB of modules.
 
 The key is read from an environment variable and is used only in the request's header: it is removed
 from all replies of a server.
@@ -18,32 +15,27 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from http import HTTPStatus
 from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from keju.errors import DataError, UsageError, printable, shortened
 from keju.items import Request, Usage
-from keju.models.addresses import checked_url, destinations_of
 from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, Model, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts, check_no_secret, fields_of
+from keju.models.endpoints import Secrets, checked_url, destinations_of
 from keju.models.http_client import Wire
 from keju.models.images import DATA_URLS, unsupported_image_reason
 from keju.models.openai_batches import Batches
 from keju.models.replies import (
     error_of_object,
-    error_of_status,
     excerpt,
     json_value,
     reason_word,
     states_error,
     status_of_ending,
-    streams,
 )
-from keju.models.secrets import Secrets
 from keju.text import read_content
 from keju.texts import _
 
@@ -53,7 +45,7 @@ _MOST_TOKENS = 20_000_000
 """Maximum tokens in one direction of one request: more than any context of current models."""
 
 _LIST_SECONDS = 10.0
-_LISTED = 10
+_NO_PARAMETERS = Parameters(fields={})
 
 
 class OpenAICompatible(Model):
@@ -61,9 +53,7 @@ class OpenAICompatible(Model):
 
     Args:
         model: the model's name, as the server knows it.
-        options: ``base_url`` (else the environment's OPENAI_BASE_URL, else the public endpoint),
-            ``api_key_env``, ``decoding``, ``system_prompt``, ``timeout`` and ``fit`` are used. A
-            server with a base URL of its own may need no key.
+        options: of these, a server with a base URL of its own may need no key.
 
     Attributes:
         parameters: those that are sent now.
@@ -125,15 +115,12 @@ class OpenAICompatible(Model):
         A decoding parameter that the server does not accept is not sent from then on, and every
         answer records the parameters that were actually sent: vendors differ, and a run should not
         fail because of that.
-
-        Raises:
-            AskError: there is no answer; its kind is the reason.
         """
         sent = self.parameters
         body = await self.body(request, images)
         try:
             reply = await self._wire.send("POST", "/chat/completions", body)
-            return self.answer_in(reply.status, reply.body, sent)
+            return read_answer(reply, sent)
         except AskError as error:
             changed = (
                 self.parameters.after(error.server_message, sent)
@@ -179,41 +166,21 @@ class OpenAICompatible(Model):
         """The models that the server lists (``GET /models``), if this one is not among them."""
         endpoint = self._wire.url
         for path in ("",) if endpoint.endswith("/v1") else ("", "/v1"):
-            names: list[str] = []
             with suppress(AskError, ValueError, TimeoutError):
                 async with asyncio.timeout(_LIST_SECONDS):
                     reply = await self._wire.send("GET", f"{path}/models")
-                listed = msgspec.convert(json_value(reply.body), _Models).data
-                names = [model.id for model in listed]
-            if not names:
-                continue
-            if not path and self._model in names:
-                return ""
-            shown = ", ".join(printable(shortened(name, 80)) for name in names[:_LISTED])
-            rest = f" … and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-            count = "the model" if len(names) == 1 else f"{len(names):,} models:"
-            server = f"The server answers at {endpoint}{path} and" if path else "The server"
-            return f"{server} lists {count} {shown}{rest}"
+                names = [model.id for model in msgspec.convert(json_value(reply), _Models).data]
+                if names and (path or self._model not in names):
+                    shown = ", ".join(printable(shortened(name, 80)) for name in names[:10])
+                    more = f" … and {len(names) - 10:,} more" if len(names) > 10 else ""
+                    count = "the model" if len(names) == 1 else f"{len(names):,} models:"
+                    server = f"The server answers at {endpoint}{path} and" if path else "The server"
+                    return f"{server} lists {count} {shown}{more}"
         return ""
-
-    def answer_in(self, status: int, body: bytes, sent: Parameters) -> Answer:
-        """The answer in a reply of success; some gateways answer with 201 or 203.
-
-        Args:
-            status: the HTTP status.
-            body: the body, without keys.
-            sent: the parameters of the request.
-
-        Raises:
-            AskError: it contains no answer.
-        """
-        if status != HTTPStatus.OK and b"choices" not in body:
-            raise error_of_status(status, body, {})
-        return replace(read_answer(body), decoding=as_texts(sent.sent), refused=sent.refused)
 
     def batches(self) -> Batches:
         """The server's batch endpoints."""
-        return Batches(self, self._wire)
+        return Batches(self, self._wire, read_answer)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -251,7 +218,6 @@ class _Choice(Struct):
     finish_reason: Any = None
     native_finish_reason: Any = None
     error: Any = None
-    delta: Any = None
 
 
 class _Completion(Struct):
@@ -265,8 +231,8 @@ class _Completion(Struct):
 _DECODER = msgspec.json.Decoder(_Completion)
 
 
-def read_answer(body: bytes) -> Answer:
-    """Parse the body of a chat completion; the content is kept as it was returned.
+def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
+    """Parse the reply to a request with those parameters; the content is kept as it was returned.
 
     `thinking` is only the content of a separate field (``reasoning_content`` or ``reasoning``).
 
@@ -284,8 +250,9 @@ def read_answer(body: bytes) -> Answer:
         if error and states_error(error):
             raise error_of_object(error)
     if message is None:
-        raise streams() if choice.delta is not None else _without_choice(body)
-    reason = reason_word(choice.finish_reason) or reason_word(choice.native_finish_reason)
+        failure = error_of_object(json_value(body))
+        raise failure if failure.server_message else _bad(_("the reply has no choices"), body)
+    reason = reason_word(choice.finish_reason or choice.native_finish_reason)
     content, refusal = read_content(message.content), read_content(message.refusal).text
     text = content.text
     if isinstance(message.content, int | float | dict) and message.content != {}:
@@ -302,8 +269,6 @@ def read_answer(body: bytes) -> Answer:
         details.get("reasoning_tokens") if isinstance(details, dict) else None,
         text,
     )
-    if completion.usage is not None and not isinstance(completion.usage, dict):
-        ignored = f"usage {excerpt(str(completion.usage), 40)}"
     return Answer(
         text=text,
         not_text=content.not_text,
@@ -312,31 +277,21 @@ def read_answer(body: bytes) -> Answer:
         finish_reason=reason,
         usage=usage,
         ignored_usage=ignored,
+        decoding=as_texts(sent.sent),
+        refused=sent.refused,
         served_model=_name(completion.model),
         fingerprint=_name(completion.system_fingerprint),
     )
 
 
 def _repaired(body: bytes) -> _Completion:
-    """A completion whose JSON is damaged.
-
-    Raises:
-        AskError: it is not one.
-    """
+    """A completion whose JSON is damaged."""
     try:
         return msgspec.convert(json_value(body), _Completion)
     except msgspec.ValidationError as error:
         raise _bad(_("the reply is not a chat completion ({})", error), body) from None
     except ValueError:
-        page = body[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
-        what = _("an HTML page") if page else _("incomplete JSON")
-        raise _bad(_("the reply is {}", what), body) from None
-
-
-def _without_choice(body: bytes) -> AskError:
-    """The error of a reply without an answer, in the server's words where it has any."""
-    error = error_of_object(json_value(body))
-    return error if error.server_message else _bad(_("the reply has no choices"), body)
+        raise _bad(_("the reply is not complete JSON"), body) from None
 
 
 def _bad(problem: str, body: bytes) -> AskError:
@@ -371,14 +326,13 @@ def checked_usage(
     }
     counts: dict[str, int] = {}
     ignored: list[str] = []
-    for name, (value, least) in reported.items():
-        count = int(value) if isinstance(value, float) and value.is_integer() else value
+    for name, (count, least) in reported.items():
         if type(count) is int and least <= count <= _MOST_TOKENS:
             counts[name] = count
-        elif value is not None:
+        elif count is not None:
             # The digits of a huge number are not written out.
-            is_huge = type(count) is int and abs(count) > 10**18
-            ignored.append(f"{name} {'more than 10^18' if is_huge else excerpt(str(value), 40)}")
+            shown = f"{count:.3g}" if isinstance(count, int) else excerpt(str(count), 40)
+            ignored.append(f"{name} {shown}")
     usage = Usage(
         input_tokens=counts.get("prompt_tokens"),
         output_tokens=counts.get("completion_tokens"),

@@ -18,7 +18,6 @@ import aiohttp
 import msgspec
 from msgspec import Struct
 
-from keju.errors import DataError
 from keju.items import Request
 from keju.models.base import Answer, AskError
 from keju.models.http_client import MOST_BYTES, Wire
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from keju.models.openai import OpenAICompatible
 
 TAG = "keju"
-MOST_RESULTS = 4 << 30
-"""The maximum size in bytes of a batch's results."""
 
 _T = TypeVar("_T")
 _CUSTOM_ID = re.compile(rb'"custom_id"\s*:\s*"([\w-]+)"')
@@ -57,7 +54,7 @@ class Batch(Struct):
 
 class _Reply(Struct):
     status_code: int = 200
-    body: msgspec.Raw = msgspec.Raw(b"null")
+    body: Any = None
 
 
 class Result(Struct):
@@ -86,21 +83,22 @@ class _Listed(Struct):
 class Batches:
     """The batches of one model at its server.
 
+    Its methods raise `AskError` where the server does not do what they ask, and `line` where an
+    image cannot be read.
+
     Args:
         model: the model.
         wire: the connections to its server.
+        read: reads a reply to a request with some parameters.
     """
 
-    def __init__(self, model: OpenAICompatible, wire: Wire) -> None:
-        self.model = model
-        self._wire = wire
+    def __init__(
+        self, model: OpenAICompatible, wire: Wire, read: Callable[[bytes, Parameters], Answer]
+    ) -> None:
+        self.model, self._wire, self._read = model, wire, read
 
     async def line(self, name: str, request: Request, images: Sequence[bytes]) -> bytes:
-        """A request as a line of a batch's file, with the caller's name for it.
-
-        Raises:
-            AskError: an image cannot be read.
-        """
+        """A request as a line of a batch's file, with the caller's name for it."""
         body = await self.model.body(request, images)
         about = msgspec.json.encode(
             {"custom_id": name, "method": "POST", "url": "/v1/chat/completions"}
@@ -113,16 +111,12 @@ class Batches:
         Args:
             result: the line.
             sent: the parameters with which the batch was submitted.
-
-        Raises:
-            AskError: it contains none.
         """
         reply = result.response
-        if reply is not None and bytes(reply.body) != b"null":
-            body = bytes(reply.body)
+        if reply is not None and reply.body is not None:
             if not 200 <= reply.status_code < 300:
-                raise error_of_status(reply.status_code, body, {})
-            return self.model.answer_in(reply.status_code, body, sent)
+                raise error_of_status(reply.status_code, reply.body, {})
+            return self._read(msgspec.json.encode(reply.body), sent)
         if not states_error(result.error):
             raise AskError("server", _("the batch gave no reply"))
         failure = error_of_object(result.error)
@@ -131,11 +125,7 @@ class Batches:
         raise failure
 
     async def submit(self, file: Path, tag: str) -> Batch:
-        """Upload a file of requests and start a batch.
-
-        Raises:
-            AskError: the server rejects it.
-        """
+        """Upload a file of requests and start a batch."""
         form = aiohttp.FormData()
         form.add_field("purpose", "batch")
         with file.open("rb") as stream:
@@ -152,19 +142,11 @@ class Batches:
         return await self._ask("POST", "/batches", Batch, [msgspec.json.encode(fields)])
 
     async def look(self, name: str) -> Batch:
-        """The state of a batch.
-
-        Raises:
-            AskError: the server does not report it.
-        """
+        """The state of a batch."""
         return await self._ask("GET", f"/batches/{name}", Batch)
 
     async def tagged(self, tag: str) -> Batch | None:
-        """The batch with a tag of ours, searched among the last 2,000.
-
-        Raises:
-            AskError: the server does not list them.
-        """
+        """The batch with a tag of ours, searched among the last 2,000."""
         after = ""
         for __ in range(_PAGES):
             page = await self._ask("GET", f"/batches?limit={_PAGE}{after}", _Listed)
@@ -182,17 +164,12 @@ class Batches:
         Args:
             batch: one that has ended.
             folder: where the file is.
-
-        Raises:
-            AskError: a file cannot be downloaded, or does not have that form.
-            DataError: the lines cannot be stored.
         """
-        results = BatchResults(batch, folder, self._wire.secrets.hide_bytes)
+        file = TemporaryFile(dir=folder)  # noqa: SIM115 - see `BatchResults.close`
         for name in filter(None, (batch.output_file_id, batch.error_file_id)):
-            await self._wire.send("GET", f"/files/{name}/content", store=results.append)
-            results.append(b"\n")
-        results.find()
-        return results
+            await self._wire.send("GET", f"/files/{name}/content", store=file.write)
+            file.write(b"\n")
+        return BatchResults(file, batch, self._wire.secrets.hide_bytes)
 
     async def _ask(
         self,
@@ -201,18 +178,12 @@ class Batches:
         shape: type[_T],
         data: list[bytes] | aiohttp.FormData | None = None,
     ) -> _T:
+        reply = await self._wire.send(method, path, data)
         try:
-            reply = await self._wire.send(method, path, data)
-            return msgspec.convert(json_value(reply.body), shape)
+            return msgspec.convert(json_value(reply), shape)
         except ValueError as error:
-            raise AskError(
-                "bad-response", _("the reply to {} {}: {}", method, path, error)
-            ) from None
-        except AskError as error:
-            if not str(error).startswith("HTTP "):
-                raise
-            place = f"{method} {path.partition('?')[0]}"
-            raise error.with_message(f"{place}: {error}") from None
+            problem = _("the reply to {} {}: {}", method, path, error)
+            raise AskError("bad-response", problem) from None
 
 
 class BatchResults:
@@ -221,17 +192,24 @@ class BatchResults:
     Results have gigabytes, so only the place of each line is in memory.
 
     Args:
+        file: the lines; `close` removes it.
         batch: the batch.
-        folder: where the file is.
         hide: returns a line without keys.
+
+    Raises:
+        AskError: a line names no request.
     """
 
-    def __init__(self, batch: Batch, folder: Path, hide: Callable[[bytes], bytes] = bytes) -> None:
-        self._batch = batch
-        self._file: IO[bytes] = TemporaryFile(dir=folder)  # noqa: SIM115 - see `close`
-        self._hide = hide
-        self._size = 0
+    def __init__(
+        self, file: IO[bytes], batch: Batch, hide: Callable[[bytes], bytes] = bytes
+    ) -> None:
+        self._file, self._batch, self._hide = file, batch, hide
         self._places: dict[str, int] = {}
+        place = file.seek(0)
+        while line := file.readline(MOST_BYTES):
+            if line.strip():
+                self._places[result_in(hide(line), batch).custom_id] = place
+            place += len(line)
 
     def __iter__(self) -> Iterator[str]:
         """The names of the requests that have a line."""
@@ -245,37 +223,6 @@ class BatchResults:
         self._file.seek(self._places[name])
         return result_in(self._hide(self._file.readline(MOST_BYTES)), self._batch)
 
-    def append(self, part: bytes) -> None:
-        """Store a part of the results as it comes.
-
-        Raises:
-            AskError: the results are longer than `MOST_RESULTS`.
-            DataError: it cannot be stored.
-        """
-        self._size += len(part)
-        if self._size > MOST_RESULTS:
-            raise AskError(
-                "bad-response", _("the results are longer than {} GB", MOST_RESULTS >> 30)
-            )
-        try:
-            self._file.write(part)
-        except OSError as error:
-            raise DataError(
-                "the results of batch {} cannot be stored: {}", self._batch.id, error.strerror
-            ) from None
-
-    def find(self) -> None:
-        """Find the place of every line.
-
-        Raises:
-            AskError: a line names no request.
-        """
-        place = self._file.seek(0)
-        while line := self._file.readline(MOST_BYTES):
-            if line.strip():
-                self._places[result_in(self._hide(line), self._batch).custom_id] = place
-            place += len(line)
-
     def close(self) -> None:
         """Remove the file."""
         self._file.close()
@@ -288,13 +235,8 @@ def result_in(line: bytes, batch: Batch) -> Result:
         AskError: it names no request.
     """
     try:
-        return msgspec.json.decode(line, type=Result)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        repaired = msgspec.json.encode(json_value(line))
-        return msgspec.json.decode(repaired, type=Result)
-    except (AskError, ValueError) as error:
+        return msgspec.convert(json_value(line), Result)
+    except ValueError as error:
         problem = _("a result of batch {}: {}", batch.id, error)
     if name := _CUSTOM_ID.search(line):
         return Result(custom_id=name[1].decode(), error={"message": str(problem)})

@@ -33,18 +33,18 @@ _MODELS = {"Det": "PP-OCRv6_det_small.onnx", "Rec": "PP-OCRv6_rec_small.onnx"}
 _MOST_PAGES = 4
 """The maximum number of pages read at once, whatever the number of cores: each may take 0.6 GB."""
 
-_MOST_PIXELS = 32_000_000
-"""The maximum size at which an image is searched for lines; it takes about 6 GB of memory."""
+_LONGEST = 50
+"""The number of times that an image may be as long as wide. RapidOCR scales the shorter side to 736
+pixels, so that a longer one takes more than 6 GB of memory, or a side vanishes."""
 
 
 class PPOCR(Engine):
     """Transcribes page images, offline; the model string is ``ppocr``.
 
     The engine finds one box per column (or half column) and lists boxes from the top left; keju
-    puts them into reading order, unless ``reading_order`` is off.
-
-    Pages are read concurrently, as many as there are cores (at most 4). A page's text does not
-    depend on the other pages, nor a line's on the other lines of its page.
+    puts them into reading order, unless ``reading_order`` is off. Pages are read concurrently, as
+    many as there are cores (at most 4). A page's text does not depend on the other pages, nor a
+    line's on the other lines of its page.
 
     Source: RapidOCR 3.10.0 with its own settings, except that the 180° classifier is off (it
     changes nothing on upright pages), lines are recognised one by one, and the models are named, so
@@ -115,21 +115,17 @@ class PPOCR(Engine):
         )
 
     def read(self, data: bytes, name: str) -> PageReading:
-        """The lines of one image, unless its shape is one that RapidOCR cannot read."""
+        """The lines of one image, unless it is too long."""
         image = picture(data, name)
-        width, height = searched_size(*image.size)
-        if not 0 < width * height <= _MOST_PIXELS:
+        if max(image.size) > _LONGEST * min(image.size):
             raise AskError(
                 "engine",
                 _(
-                    "RapidOCR cannot read an image of {} pixels, because it would scale it to {} "
-                    "pixels",
+                    "RapidOCR cannot read an image of {} pixels, which is more than {} times as "
+                    "long as wide",
                     f"{image.width} × {image.height}",
-                    f"{width} × {height}",
-                    hint=(
-                        "Cut the image into parts or add margins to it, so that it is at most 50 "
-                        "times as long as wide, or use another engine"
-                    ),
+                    _LONGEST,
+                    hint="Cut the image into parts or add margins to it, or use another engine",
                 ),
             )
         # RapidOCR wants OpenCV's order of colours. Its flags persist, so each call sets all.
@@ -225,32 +221,9 @@ def openvino_precision() -> str:
 def divide_cores(cores: int | None = None) -> tuple[int, int]:
     """The number of pages read at once, and of threads for each.
 
-    A page per core with one thread, and more threads beyond 4 cores: while one page is decoded or
-    its boxes are outlined, the other cores process other pages.
+    A page per core with one thread, and more threads beyond 4 cores: while one page is decoded, the
+    other cores process other pages.
     """
     cores = cores or os.cpu_count() or 1
     pages = min(cores, _MOST_PAGES)
     return pages, cores // pages
-
-
-def searched_size(width: int, height: int) -> tuple[int, int]:
-    """The size in pixels to which RapidOCR 3.10 scales an image before it searches it for lines.
-
-    It reduces the longer side to 2,000, enlarges the shorter one to 30 and then to 736, and puts
-    margins above and below an image that is more than 8 times as wide as high. Each size is rounded
-    to a multiple of 32: in a long and narrow image a side vanishes, and in a small and narrow one
-    the other side grows without a limit.
-    """
-    if max(width, height) > 2000:
-        width, height = _scaled(width, height, 2000 / max(width, height))
-    if 0 < min(width, height) < 30:
-        width, height = _scaled(width, height, 30 / min(width, height))
-    if height <= 30 or width / max(height, 1) > 8:
-        height = 2 * max(width // 8, 30) if height else 0
-    if 0 < min(width, height) < 736:
-        width, height = _scaled(width, height, 736 / min(width, height))
-    return width, height
-
-
-def _scaled(width: int, height: int, ratio: float) -> tuple[int, int]:
-    return round(int(width * ratio) / 32) * 32, round(int(height * ratio) / 32) * 32

@@ -11,7 +11,6 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -85,13 +84,11 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     def missing(self) -> str:
         """How to install what is missing here; empty if nothing is."""
         is_complete = not self.program or shutil.which(self.program) is not None
-        for package in self.packages:
-            try:
-                # Only the parent packages are imported.
-                is_complete = is_complete and find_spec(package) is not None
-            except ModuleNotFoundError:
-                is_complete = False
-        return "" if is_complete else self.install
+        # Only the parent packages are imported.
+        with suppress(ModuleNotFoundError):
+            if is_complete and all(find_spec(package) for package in self.packages):
+                return ""
+        return self.install
 
     @property
     def unset(self) -> str:
@@ -105,22 +102,9 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
             return _("a key in {}, or --base-url to a server that takes none", self.key)
 
 
-class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Other names of models, by their beginning, and the model string that they mean."""
-
-    begins: tuple[str, ...]
-    means: str
-
-
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     elsewhere: tuple[ModelDeclaration, ...]
-    names: tuple[_Names, ...]
     kinds: tuple[ModelDeclaration, ...]
-
-
-@cache
-def _table() -> _Table:
-    return shipped_toml("keju.models", "kinds.toml", _Table)
 
 
 Kinds = tuple[ModelDeclaration, ...]
@@ -129,7 +113,7 @@ Kinds = tuple[ModelDeclaration, ...]
 
 def _own_kinds() -> dict[str, str | Kinds]:
     kinds: dict[str, Kinds] = {}
-    for declaration in _table().kinds:
+    for declaration in shipped_toml("keju.models", "kinds.toml", _Table).kinds:
         kind = declaration.spelling.partition(":")[0]
         kinds[kind] = (*kinds.get(kind, ()), declaration)
     return dict(kinds)
@@ -147,16 +131,14 @@ def declarations() -> Iterator[ModelDeclaration]:
 
 def elsewhere() -> tuple[ModelDeclaration, ...]:
     """The kinds that other packages of keju provide."""
-    return _table().elsewhere
+    return shipped_toml("keju.models", "kinds.toml", _Table).elsewhere
 
 
 class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A kind of model, for lists.
 
-    `spelling` is the model string, with the part to fill in as capitals. `missing` is empty where
-    the kind can answer on this machine, else the command that installs what it needs. `unset` is
-    what else the environment lacks: a key, unless the user's own server needs none. `plugin` names
-    the plug-in that provides it, `problem` why that plug-in cannot be used.
+    `missing` and `unset` are those of `ModelDeclaration`. `plugin` names the plug-in that provides
+    the kind, `problem` why that plug-in cannot be used.
     """
 
     kind: str
@@ -174,18 +156,19 @@ def model_kinds() -> tuple[ModelKind, ...]:
     kinds = []
     for entry in MODELS.iter_entries():
         plugin = str(entry.plugin or "")
-        kinds += [_listed_kind(declared, plugin) for declared in entry.thing or ()]
+        kinds += [_listed(declared, plugin) for declared in entry.thing or ()]
         if entry.thing is None:
-            broken = ModelKind(
-                kind=entry.name, spelling=entry.name, what="", role="model", plugin=plugin,
-                problem=entry.problem,
+            kinds.append(
+                ModelKind(
+                    kind=entry.name, spelling=entry.name, what="", role="model", plugin=plugin,
+                    problem=entry.problem,
+                )
             )  # fmt: skip
-            kinds.append(broken)
-    kinds += [_listed_kind(declared) for declared in elsewhere() if declared.kind not in MODELS]
+    kinds += [_listed(declared) for declared in elsewhere() if declared.kind not in MODELS]
     return tuple(kinds)
 
 
-def _listed_kind(declared: ModelDeclaration, plugin: str = "") -> ModelKind:
+def _listed(declared: ModelDeclaration, plugin: str = "") -> ModelKind:
     return ModelKind(
         kind=declared.kind, spelling=declared.spelling, what=declared.what, role=declared.role,
         missing=declared.missing, unset=declared.unset, plugin=plugin,
@@ -231,14 +214,11 @@ def open_models(
     """Open several models, each once; an opened model is used as it is.
 
     Raises:
-        UsageError: none is named, or one twice; there are limits for images, or fields of a
-            request, and no model uses them; and what `open_model` raises.
+        UsageError: none is named, or one twice; there are options that no model has; and what
+            `open_model` raises.
     """
     if not specs:
         raise UsageError("no model is given. Name one with --model; keju models lists them")
-    for spec, count in Counter(specs).items():
-        if count > 1 and isinstance(spec, str):
-            raise UsageError("--model {} is given twice", spec)
     if options.fit != Fit():
         options.fit.check()
     models = [
@@ -247,22 +227,19 @@ def open_models(
     names = [model.name for model in models]
     for name, count in Counter(names).items():
         if count > 1:
-            raise UsageError("{} is the name of two models. Choose different names", name)
-    fields = {name.rpartition(".")[2] for model in models for name in model.identity}
-    if options.fit != Fit() and fields.isdisjoint(options.fit.identity):
-        raise UsageError(
-            "--max-pixels and --max-bytes: {} receives images as they are stored. These options "
-            "apply only to openai:, inspect: and http-ocr: models",
-            ", ".join(names),
-        )
+            raise UsageError(
+                "{} is the name of two models, or is given twice. Choose different names", name
+            )
     # Decoding parameters may come from a preset, so that they are not an error.
-    of_endpoints = {
+    of_servers = {
         "--system-prompt": options.system_prompt,
         "--reasoning-effort": options.decoding.reasoning_effort,
         "--extra-body": options.decoding.extra_body,
         "--dtype": options.dtype != UNKNOWN_DTYPE,
+        "--max-pixels": options.fit.max_pixels,
+        "--max-bytes": options.fit.max_bytes,
     }
-    unused = [option for option, value in of_endpoints.items() if value]
+    unused = [option for option, value in of_servers.items() if value]
     if unused and not any(model.identity.get("kind") in ENDPOINTS for model in models):
         raise UsageError(
             "{}: {} does not have these options. They apply only to openai: and inspect: models",
@@ -285,12 +262,11 @@ def open_model(spec: str, options: ModelOptions, access: DatasetAccess = NO_DATA
     declared = _usable(spec)
     arguments: list[object] = [rest] if declared.takes else []
     arguments += [options, access] if declared.dataset else [options]
-    plugin = MODELS.plugin_of(kind)
     model: Model
-    if plugin is None:
-        model = _attribute(declared.opens)(*arguments)
-    else:
+    if plugin := MODELS.plugin_of(kind):
         model = PluginModel(spec, declared.opens(*arguments), plugin)
+    else:
+        model = _attribute(declared.opens)(*arguments)
     # A wrapper is local if the wrapped model is, and a pipeline in which a baseline answers is one.
     model.local = model.local or declared.local
     model.role = declared.role if model.role == "model" else model.role
@@ -306,7 +282,9 @@ def check_models(specs: Sequence[str]) -> None:
     """
     for spec, count in Counter(specs).items():
         if count > 1:
-            raise UsageError("--model {} is given twice", spec)
+            raise UsageError(
+                "{} is the name of two models, or is given twice. Choose different names", spec
+            )
         declared = _usable(spec)
         if declared.checks:
             _attribute(declared.checks)(spec.partition(":")[2])
@@ -342,18 +320,11 @@ def _unknown(spec: str) -> UsageError | PrerequisiteError:
     for other in elsewhere():
         if other.kind == kind:
             return PrerequisiteError(_("the model {!r}", spec), other.install)
-    usable = list(declarations())
-    lower = spec.casefold()
-    near = (
-        [declared.spelling for declared in usable if declared.spelling.partition(":")[2] == spec]
-        or [row.means.format(spec) for row in _table().names if lower.startswith(row.begins)]
-        or nearest_names(kind, MODELS)
-    )
     return UsageError(
         "no model {!r}.{} Models: {}",
         spec,
-        did_you_mean(near[:1]),
-        ", ".join(declared.spelling for declared in usable),
+        did_you_mean(nearest_names(kind, MODELS)),
+        ", ".join(declared.spelling for declared in declarations()),
         hint=describe_broken() or None,
     )
 

@@ -8,12 +8,10 @@ files (`READERS`).
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from glob import iglob
-from hashlib import blake2b
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -21,11 +19,11 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta, field
 
-from keju.datasets.readers.base import join_names, plain_file
+from keju.datasets.readers.base import join_names
 from keju.datasets.readers.records import JsonObject, Place
-from keju.datasets.readers.tables import SUFFIXES, Row, rows
+from keju.datasets.readers.tables import SUFFIXES, rows
 from keju.errors import DataError, UsageError
-from keju.files import decode_json, sha256_bytes, sha256_file
+from keju.files import sha256_bytes, sha256_file
 from keju.items import Failure, Item, Line, Request, Status, Usage
 from keju.local_paths import check_local
 from keju.models.base import MISSING, Answer, AskError, Model, ModelOptions, status_of
@@ -42,8 +40,7 @@ T = TypeVar("T")
 LONGEST_CELL = 32_767
 """Characters; a spreadsheet cuts longer cells, so that a cell of this length is truncated."""
 
-_LINES = frozenset({".jsonl", ".ndjson"})
-_JSON = frozenset({".json", *_LINES})
+_JSON = frozenset({".json", ".jsonl", ".ndjson"})
 _IDS = ("id", "item")
 _ANSWERS = ("prediction", "response", "output", "text", "answer")
 
@@ -56,8 +53,7 @@ class StoredAnswer(msgspec.Struct, omit_defaults=True, kw_only=True):
 
     `setting`, `script`, `wording` and `round` are those of the request; an answer belongs to every
     request of the item that has its values. `key` and `model` are set in keju's own responses,
-    `task` where ids may be numbered within each task, `authors` in the authors' rows. `tokens` are
-    the tokens that lmms-eval counted.
+    `task` where ids may be numbered within each task, `authors` in the authors' rows.
     """
 
     item: str | int
@@ -80,19 +76,6 @@ class StoredAnswer(msgspec.Struct, omit_defaults=True, kw_only=True):
     decoding: dict[str, str] | None = None
     refused: tuple[str, ...] = ()
     authors: bool = False
-    tokens: int | None = None
-
-
-def parse_columns(text: str) -> tuple[str, ...]:
-    """The columns of ``ID,ANSWER`` or ``ID,ANSWER,ANSWER``; none of an empty text.
-
-    Raises:
-        UsageError: the text does not have at least two names.
-    """
-    names = tuple(name.strip() for name in text.split(",")) if text else ()
-    if text and (len(names) < 2 or not all(names)):
-        raise UsageError("--replay-columns {}: needs two names or more, as in id,resps", text)
-    return names
 
 
 def files_of(file: str) -> list[Path]:
@@ -134,31 +117,28 @@ class Replay(Model):
         self.name = f"replay:{file}"
         paths = files_of(file)
         self._answers = _AnswerIndex()
-        columns = parse_columns(options.replay_columns)
+        columns = tuple(name.strip() for name in options.replay_columns.split(","))
+        if options.replay_columns and (len(columns) < 2 or not all(columns)):
+            raise UsageError(
+                "--replay-columns {}: needs two names or more, as in id,resps",
+                options.replay_columns,
+            )
         hashes = []
         for path in paths:
-            before = path.stat()
             hashes.append(sha256_file(path))
-            self._answers.add(path, answers_in(path, columns))
-            after = path.stat()
-            if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-                raise DataError("the file changed while it was read", file=path)
-        self._answers.check()
+            self._answers.add(path, answers_in(path, columns if options.replay_columns else ()))
         sha256 = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
         note = _("{}: files with responses: {}", self.name, join_names(map(str, paths)))
-        self.pair_forms = frozenset(form for path in paths for form in _pair_form(path))
+        # A file of a run is in RUN/responses/MODEL.
+        runs = map(RunFolder, {folder for path in paths for folder in path.resolve().parents[:3]})
+        self.pair_forms = frozenset(run.manifest().pairs for run in runs if run.exists())
         self.notes = (note,) if len(paths) > 1 else ()
         self.identity = {"kind": "replay", "sha256": sha256}
         if options.replay_columns:
             self.identity["columns"] = options.replay_columns
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The stored answer.
-
-        Raises:
-            AskError: there is none (``missing-answer``), the file records a failure (its own kind),
-                or it contains another harness's error message (``failed-elsewhere``).
-        """
+        """The stored answer."""
         del images
         stored = self._answers.find(request)
         if stored is None:
@@ -168,7 +148,7 @@ class Replay(Model):
         text = stored.text or ""
         # In keju's own responses and the authors' rows, "Error: " may begin an answer.
         if is_error_text(text, certain=stored.authors or bool(stored.key)):
-            raise AskError("failed-elsewhere", _one_line(text))
+            raise AskError("failed-elsewhere", " ".join(text.split())[:300])
         return Answer(
             text=text,
             not_text=stored.not_text,
@@ -186,93 +166,56 @@ class Replay(Model):
         self._answers.close()
 
 
-def _pair_form(path: Path) -> Iterator[str]:
-    """The pair form of the run that a file of responses belongs to, if it belongs to one."""
-    for folder in path.resolve().parents[:3]:
-        run = RunFolder(folder)
-        if run.exists():
-            yield run.manifest().pairs
-            return
-
-
-_REQUEST = "item, candidate, task, setting, script, wording, round"
-"""The columns that say to which requests an answer belongs; NULL is any value."""
-
-
 class _AnswerIndex(DiskIndex):
-    """Answers by item, on disk."""
+    """Answers by item, on disk; NULL in a column of the request is any value."""
 
     def __init__(self) -> None:
-        super().__init__(f"answers ({_REQUEST}, is_own, model, content, file, place, answer)")
+        super().__init__(
+            "CREATE TABLE answers (item, candidate, task, setting, script, wording, round, "
+            "file, place, answer)",
+            "CREATE INDEX items ON answers (item)",
+        )
         self._paths: list[Path] = []
-        self._counting: set[int] = set()
 
     def add(self, path: Path, answers: Iterable[tuple[str, StoredAnswer]]) -> None:
         """Add the answers of a file, each with its place in the file."""
         self._paths.append(path)
-        self.insert(
-            f"INSERT INTO answers VALUES ({', '.join('?' * 13)})",  # noqa: S608
-            (self._record(place, answer) for place, answer in answers),
-        )
-
-    def _record(self, place: str, answer: StoredAnswer) -> tuple[object, ...]:
-        file = len(self._paths) - 1
-        if answer.tokens:
-            self._counting.add(file)
-        values: tuple[object, ...] = (answer.setting, answer.script, answer.wording, answer.round)
-        if answer.key:
-            # keju omits defaults in its lines.
-            defaults = ("image", "released", "released", 1)
-            values = tuple(value or usual for value, usual in zip(values, defaults, strict=True))
-        content = msgspec.msgpack.encode((answer.text, answer.not_text))
-        return (
-            str(answer.item),
-            answer.candidate,
-            answer.task,
-            *values,
-            bool(answer.key),
-            answer.model,
-            blake2b(content, digest_size=16).digest(),
-            file,
-            place,
-            msgspec.msgpack.encode(answer),
-        )
-
-    def check(self) -> None:
-        """Check that no request has two different answers.
-
-        Raises:
-            DataError: one has. Of keju's own responses of one model the later one replaces the
-                earlier one.
-        """
-        self.rows(f"CREATE INDEX requests ON answers ({_REQUEST}, is_own, model, content)")
-        for (answer,) in self.rows(
-            f"SELECT min(rowid) FROM answers GROUP BY {_REQUEST} HAVING count(*) > 1 AND "  # noqa: S608
-            "(count(DISTINCT model) > 1 OR min(is_own) = 0 AND count(DISTINCT content) > 1) "
-            "ORDER BY 1 LIMIT 1"
-        ):
-            rows = self.iterate(
-                f"SELECT item, file, place, model, content FROM answers WHERE ({_REQUEST}) IS "  # noqa: S608
-                f"(SELECT {_REQUEST} FROM answers WHERE rowid = ?) ORDER BY rowid",
-                answer,
-            )
-            item, file, place, *first = next(rows)
-            other_file, other = next(row[1:3] for row in rows if list(row[3:]) != first)
-            raise DataError(
-                "two different answers to the same item {}; the other one is in {}",
-                item,
-                other if other_file == file else f"{self._paths[other_file]}, {other}",
-                file=self._paths[file],
-                item=place,
-                hint="Keep one of them, or give each its number as round",
-            )
+        for place, answer in answers:
+            values: tuple[object, ...]
+            values = (answer.setting, answer.script, answer.wording, answer.round)
+            if answer.key:
+                # keju omits defaults in its lines.
+                defaults = ("image", "released", "released", 1)
+                values = tuple(
+                    value or usual for value, usual in zip(values, defaults, strict=True)
+                )
+            request = (str(answer.item), answer.candidate, answer.task, *values)
+            for row, file, other_place, data in self.rows(
+                "SELECT rowid, file, place, answer FROM answers WHERE item = ? AND candidate = ? "
+                "AND task = ? AND setting IS ? AND script IS ? AND wording IS ? AND round IS ?",
+                *request,
+            ):
+                other = msgspec.msgpack.decode(data, type=StoredAnswer)
+                same_text = (other.text, other.not_text) == (answer.text, answer.not_text)
+                is_own = answer.key and other.key
+                if other.model != answer.model or not (is_own or same_text):
+                    is_here = file == len(self._paths) - 1
+                    raise DataError(
+                        "two different answers to the same item {}; the other one is in {}",
+                        answer.item,
+                        place if is_here else f"{path}, {place}",
+                        file=self._paths[file],
+                        item=other_place,
+                        hint="Keep one of them, or give each its number as round",
+                    )
+                self.rows("DELETE FROM answers WHERE rowid = ?", row)
+            self.rows(
+                "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                *request, len(self._paths) - 1, place, msgspec.msgpack.encode(answer),
+            )  # fmt: skip
 
     def find(self, request: Request) -> StoredAnswer | None:
         """The answer to a request: of several that fit, the one with most of its values."""
-        fitting = (
-            "FROM answers WHERE item = ?1 AND candidate = ?2 AND ifnull(setting, ?4) = ?4 AND "
-            "ifnull(script, ?5) = ?5 AND ifnull(wording, ?6) = ?6 AND ifnull(round, ?7) = ?7 AND "
-        )
         # An id that only one task has belongs to an item of that id, whatever its task.
         one_task = (
             "(task IN (?3, '') OR 1 = (SELECT count(DISTINCT task) FROM answers "
@@ -281,25 +224,17 @@ class _AnswerIndex(DiskIndex):
         # An import adds the task before ids that are numbered within each task: T7-12.
         numbered = request.item.removeprefix(f"{request.task}-")
         for name, task in ((request.item, one_task), (numbered, "task = ?3")):
-            for file, data in self.rows(
-                f"SELECT file, answer {fitting} {task} ORDER BY (setting IS NOT NULL) + "
-                "(script IS NOT NULL) + (wording IS NOT NULL) + (round IS NOT NULL) DESC, "
-                "rowid DESC LIMIT 1",
+            for (data,) in self.rows(
+                "SELECT answer FROM answers WHERE item = ?1 AND candidate = ?2 AND "  # noqa: S608
+                "ifnull(setting, ?4) = ?4 AND ifnull(script, ?5) = ?5 AND "
+                f"ifnull(wording, ?6) = ?6 AND ifnull(round, ?7) = ?7 AND {task} "
+                "ORDER BY (setting IS NOT NULL) + (script IS NOT NULL) + (wording IS NOT NULL) + "
+                "(round IS NOT NULL) DESC, rowid DESC LIMIT 1",
                 name, request.candidate, request.task, request.setting, request.script,
                 request.wording, request.round,
             ):  # fmt: skip
-                answer = msgspec.msgpack.decode(data, type=StoredAnswer)
-                if answer.tokens == 0 and file in self._counting:
-                    # lmms-eval counts no tokens for a request that failed, and its filters extract
-                    # a letter even from an error message.
-                    message = _one_line(f"no tokens counted: {answer.text}")
-                    answer.error = Failure(kind="failed-elsewhere", message=message)
-                return answer
+                return msgspec.msgpack.decode(data, type=StoredAnswer)
         return None
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:300]
 
 
 def answers_in(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, StoredAnswer]]:
@@ -331,8 +266,16 @@ def _begun(answers: Iterator[T]) -> Iterator[T]:
 
 
 def _table_answers(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, StoredAnswer]]:
+    if path.suffix.casefold() not in SUFFIXES:
+        raise DataError(
+            "the name has none of the endings of a table ({})",
+            ", ".join(SUFFIXES),
+            file=path,
+            hint="Save it in one of these formats",
+        )
     read: _ReadRow | None = None
-    for place, cells in _rows(path):
+    # VLMEvalKit stores an answer that begins with = as a formula.
+    for place, cells in rows(path, formulas=True):
         read = read or _reading_of(place, cells, columns)
         if (answer := read(place, cells)) is not None:
             yield place.item, answer
@@ -365,32 +308,6 @@ def _reading_of(place: Place, cells: JsonObject, columns: Sequence[str]) -> _Rea
 def _unclear(place: Place, problem: str) -> DataError:
     hint = _("Name the columns: --replay-columns ID,ANSWER")
     return DataError(problem, file=place.file, item=place.item, hint=hint)
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    suffix = path.suffix.casefold()
-    if suffix in _LINES:
-        with plain_file(path).open("rb") as stream:
-            for number, line in enumerate(stream, start=1):
-                if line.strip():
-                    yield _line_row(Place(path, f"line {number}"), line.removeprefix(BOM_UTF8))
-    elif suffix in SUFFIXES:
-        # VLMEvalKit stores an answer that begins with = as a formula.
-        yield from rows(path, formulas=True)
-    else:
-        raise DataError(
-            "the name has none of the endings of a table ({})",
-            ", ".join(SUFFIXES),
-            file=path,
-            hint="Save it in one of these formats",
-        )
-
-
-def _line_row(place: Place, line: bytes) -> Row:
-    try:
-        return Row(place, decode_json(line, dict[str, object]))
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise place.error(_("not an object of JSON: {}", error)) from None
 
 
 def _own_answer(place: Place, cells: JsonObject) -> StoredAnswer:
@@ -426,15 +343,12 @@ def _task_of(value: object) -> str:
 def _row_answer(columns: Sequence[str], place: Place, cells: JsonObject) -> StoredAnswer:
     values = [(name, _only(cells.get(name))) for name in columns[1:]]
     name, text = next((value for value in values if value[1] is not None), values[0])
-    thinking = cells.get("thinking")
     if not isinstance(text, str | None):
         raise _unclear(place, _("the column {} does not have one text", name))
     return StoredAnswer(
         item=_id_in(place, cells, columns[0]),
         text=text or "",
         status="truncated" if text is not None and len(text) == LONGEST_CELL else None,
-        thinking=thinking if isinstance(thinking, str) else "",
-        tokens=_tokens_in(cells.get("token_counts")),
     )
 
 
@@ -454,28 +368,12 @@ def _only(value: object) -> object:
     return value
 
 
-def _tokens_in(counts: object) -> int | None:
-    """The tokens that lmms-eval counted for an item; None where it counted nothing."""
-    numbers = [
-        number
-        for count in (counts if isinstance(counts, list) else ())
-        if isinstance(count, dict)
-        for number in (count.get("input_tokens"), count.get("output_tokens"))
-        if isinstance(number, int)
-    ]
-    return sum(numbers) if numbers else None
-
-
 ReadAnswers = Callable[[Path], Iterable[StoredAnswer | tuple[Item, str | None]]]
 """Reads a file, or raises `DataError` before the first answer where it is not in its form."""
 
 
 def _plugin_answer(record: object) -> StoredAnswer:
-    """The answer of a record: an answer itself, or an item and its response as `keju score` needs.
-
-    Raises:
-        PluginError: it is something else.
-    """
+    """The answer of a record: an answer itself, or an item and its response."""
     if isinstance(record, StoredAnswer):
         return record
     item, text = record if isinstance(record, tuple | list) and len(record) == 2 else (None, None)

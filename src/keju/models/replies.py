@@ -50,18 +50,15 @@ _SPECIFIC: Final = (
 """Codes of errors that are more specific than the HTTP status (1301, 1113: Zhipu)."""
 
 _STATUS_OF_WORD: Final = (
-    (re.compile("unauth|authentication|invalid_?api_?key"), 401),
+    (re.compile("unauth|authentication|permission|forbidden|api_?key"), 401),
     (re.compile("billing"), 402),
-    (re.compile("permission|forbidden"), 403),
     (re.compile("not_found"), 404),
-    (re.compile("too_large"), 413),
     (re.compile("exhausted|rate_limit|too_many_requests|throttl"), 429),
-    (re.compile("invalid_?(?:argument|request|param)|failed_precondition|out_of_range|bad_?request"
-                "|context_length"), 400),
+    (re.compile("invalid|failed_precondition|out_of_range|bad_?request|context_length|too_large"),
+     400),
     (re.compile("unimplemented"), 501),
-    (re.compile("unavailable"), 503),
+    (re.compile("unavailable|overloaded"), 503),
     (re.compile("deadline|timeout"), 504),
-    (re.compile("overloaded"), 529),
     (re.compile("^internal|^api_error|server_error"), 500),
 )  # fmt: skip
 """The HTTP status of the words with which vendors and gRPC class their errors, in lower case."""
@@ -104,9 +101,7 @@ _NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s-]+")
 _ENUMERATION = re.compile(r"^(?:\w+\.)?(?:(?:finish|stop)_?reason[._])?")
 _LONGEST_REASON = 60
 
-_EAST_ASIAN = ("gb", "big5", "euc", "shift", "sjis", "cp9")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_EVENT = re.compile(r"(?:data|event|id|retry)?:")
 _PADDING = " \t\r\n\x00\ufeff"
 _DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
 
@@ -118,56 +113,24 @@ def excerpt(text: str, length: int = 300) -> str:
     return plain if len(plain) <= length else f"{plain[: length - 1]}…"
 
 
-def as_utf8(body: bytes, charset: str) -> bytes:
-    """A reply in UTF-8, or as it is.
-
-    The East Asian encoding that its header names counts where most of its characters are damaged as
-    UTF-8: headers are often wrong.
-    """
-    text = body.decode("utf-8", "replace")
-    damaged = text.count("\ufffd")
-    sound = sum(not mark.isascii() for mark in text) - damaged
-    if damaged and damaged >= sound and charset.startswith(_EAST_ASIAN):
-        with suppress(UnicodeError, LookupError):
-            return body.decode(charset).encode()
-    return body
-
-
 def json_value(body: bytes | str) -> object:
-    """The JSON value in a reply, also where what is around it or single characters are damaged.
+    """The JSON value in a reply, also where what follows it or single characters are damaged.
 
     Bytes of no character and half a surrogate pair become U+FFFD; ``NaN`` and infinite numbers,
     which JSON does not have, become null.
 
     Raises:
-        AskError: the server streams (a ``bad-response`` that is not retryable).
-        ValueError: the reply contains no whole value.
+        ValueError: the reply does not begin with a whole value.
     """
     with suppress(ValueError, RecursionError):
         return msgspec.json.decode(body)
     text = body if isinstance(body, str) else body.decode("utf-8", "replace")
-    text = text.strip(_PADDING)
-    if _EVENT.match(text):
-        raise streams()
     try:
-        value, end = _DECODER.raw_decode(text)
+        value, __ = _DECODER.raw_decode(text.strip(_PADDING))
         repaired = json.dumps(value, ensure_ascii=False)
     except RecursionError as error:
         raise ValueError(str(error)) from None
-    if text[end:].lstrip(_PADDING).startswith("{"):
-        raise streams()  # a JSON object in each line
     return msgspec.json.decode(_LONE_SURROGATE.sub("\ufffd", repaired))
-
-
-def streams() -> AskError:
-    """The error of a server that streams its answer unasked."""
-    return AskError(
-        "bad-response",
-        _(
-            "the server streams its answer (server-sent events), although keju does not ask for a "
-            "stream"
-        ),
-    )
 
 
 def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> AskError:
@@ -182,7 +145,7 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
     if isinstance(body, bytes):
         try:
             error = json_value(body)
-        except (AskError, ValueError):
+        except ValueError:
             error = body.decode("utf-8", "replace")
     words, codes = _words_and_codes(error)
     shown = excerpt(words or codes) or _("no reason given")
@@ -194,7 +157,7 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
             retry_after=retry_after(headers),
         )
     usual = "server" if status >= 500 else "bad-request" if status >= 400 else "bad-response"
-    kind = _specific_kind(codes) or _KINDS.get(status, usual)
+    kind = _kind_of_codes(codes) or _KINDS.get(status, usual)
     return AskError(
         kind,
         _("HTTP {}: {}", status, shown),
@@ -216,7 +179,7 @@ def error_of_object(error: object) -> AskError:
         if status := int(code[:4]) if is_status else status_of_word(code):
             return error_of_status(status, error, {})
     shown = excerpt(words or codes)
-    if kind := _specific_kind(codes):
+    if kind := _kind_of_codes(codes):
         return AskError(kind, shown, server_message=words)
     problem = _("an error in place of an answer: {}", shown)
     return AskError("bad-response", problem, retryable=True, server_message=words)
@@ -266,18 +229,16 @@ def _fields(value: object, name: str = "", depth: int = 0) -> Iterator[tuple[str
     elif isinstance(value, str):
         fields: list[tuple[str, str]] = []
         if value.lstrip().startswith(("{", "[")):  # JSON inside a text
-            with suppress(AskError, ValueError):
+            with suppress(ValueError):
                 fields = list(_fields(json_value(value), name, depth + 1))
         yield from fields or [(name, value)]
 
 
-def _specific_kind(codes: str) -> str:
-    """The kind of the first code that is more specific than the HTTP status, or ""."""
-    for code in codes.lower().split(", "):
-        for pattern, kind in _SPECIFIC:
-            if pattern.search(code):
-                return kind
-    return ""
+def _kind_of_codes(codes: str) -> str:
+    """The kind of codes that are more specific than the HTTP status, or an empty string."""
+    words = codes.lower().split(", ")
+    kinds = (kind for word in words for pattern, kind in _SPECIFIC if pattern.search(word))
+    return next(kinds, "")
 
 
 def status_of_word(word: str) -> int | None:
@@ -322,25 +283,24 @@ def status_of_ending(reason: str, text: str) -> Status:
     Raises:
         AskError: the reason is a failure, or is not known.
     """
-    outcome = _outcome(reason)
+    outcome = "answered" if reason in {"", "stop"} else _outcome(reason)
     if outcome == "answered":
         return status_of(text)
-    if status := stated_status(reason):
-        return status
-    if not outcome:
-        shown = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
+    if outcome in _INCOMPLETE:
+        return _INCOMPLETE[outcome]
+    if outcome:
         raise AskError(
-            "bad-response",
-            _(
-                "the answer ended with the finish reason {!r}, which keju does not know, so it may "
-                "be incomplete",
-                shown,
-            ),
+            outcome,
+            _("the server ended the answer before it was complete (finish reason: {})", reason),
+            retryable=True,
         )
     raise AskError(
-        outcome,
-        _("the server ended the answer before it was complete (finish reason: {})", reason),
-        retryable=True,
+        "bad-response",
+        _(
+            "the answer ended with the finish reason {!r}, which keju does not know, so it may "
+            "be incomplete",
+            reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…",
+        ),
     )
 
 

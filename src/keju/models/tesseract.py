@@ -24,10 +24,10 @@ from keju.models.engine import Engine, PageReading, picture
 from keju.texts import _
 
 _LANGUAGE_NAME = re.compile(r"[A-Za-z0-9_]+")
-_SEGMENTATIONS = tuple(str(mode) for mode in (1, *range(3, 14)))
-"""The page segmentation modes that recognise text; 0 and 2 do not."""
-_WITH_ORIENTATION = ("1", "12")
-"""The modes that also need the data for orientation and script (``osd``)."""
+_SEGMENTATIONS = tuple(str(mode) for mode in range(3, 14) if mode != 12)
+"""The page segmentation modes that recognise text without the data for orientation."""
+
+_DEFAULTS = ModelOptions()
 
 # Levels and columns of the table (TSV) of results.
 _LINE, _WORD = "4", "5"
@@ -42,9 +42,6 @@ class _Settings(NamedTuple):
     psm: str = "3"
 
 
-_DEFAULT = _Settings()
-
-
 class Tesseract(Engine):
     """Transcribes page images with the ``tesseract`` program.
 
@@ -53,38 +50,43 @@ class Tesseract(Engine):
     so its own order is kept whether or not ``reading_order`` is on.
 
     Raises:
+        UsageError: the options of the model string are not valid.
         PrerequisiteError: the program or its language data is not installed.
     """
 
     program = "tesseract"
 
-    def __init__(self, options: ModelOptions, settings: _Settings = _DEFAULT) -> None:
+    def __init__(self, options: ModelOptions, text: str = "") -> None:
+        settings = _read_settings(text)
         path = shutil.which("tesseract")
         if path is None:
             raise PrerequisiteError(_("the OCR engine 'tesseract'"), _install(settings.lang))
         self.concurrency = os.cpu_count() or 1  # One process per core, each with one thread.
         self._path = path
         self._settings = settings
-        values = zip(_Settings._fields, settings, _DEFAULT, strict=True)
+        values = zip(_Settings._fields, settings, _Settings(), strict=True)
         unusual = ",".join(f"{name}={value}" for name, value, usual in values if value != usual)
         self.name = f"tesseract:{unusual}" if unusual else "tesseract"
         self._timeout = options.timeout
         self._version = self._print("--version").partition("\n")[0].strip()
-        self._languages = self._print("--list-langs")
-        self._data = self._data_of(settings.lang)
-        self._orientation = self._data_of("osd") if settings.psm in _WITH_ORIENTATION else None
+        languages = self._print("--list-langs")
+        folder = re.search(r'"([^"]+)"', languages)
+        self._data = Path(folder[1] if folder else "") / f"{settings.lang}.traineddata"
+        if settings.lang not in languages.split() or not self._data.is_file():
+            raise PrerequisiteError(
+                _("the language {} of the OCR engine 'tesseract'", settings.lang),
+                _install(settings.lang),
+            )
 
     @cached_property
     def identity(self) -> dict[str, str]:
         """The program's version, its page segmentation, and the hash of its language data."""
-        orientation = self._orientation
         return {
             "kind": "tesseract",
             "tesseract": self._version,
             "language": self._settings.lang,
             "language_data": sha256_file(self._data),
             "page_segmentation": self._settings.psm,
-            **({"orientation_data": sha256_file(orientation)} if orientation else {}),
         }
 
     def read(self, data: bytes, name: str) -> PageReading:
@@ -101,14 +103,12 @@ class Tesseract(Engine):
                 timeout=self._timeout,
                 env={**os.environ, "OMP_THREAD_LIMIT": "1"},
             )
-        except OSError as error:
-            raise AskError("engine", _("tesseract does not start: {}", error)) from None
         except subprocess.TimeoutExpired:
             raise AskError("timeout", _("tesseract took more than {:g} s", self._timeout)) from None
         if done.returncode:
             reason = " ".join(done.stderr.decode(errors="replace").split())[:500]
-            if -done.returncode in set(signal.Signals):
-                reason = reason or signal.Signals(-done.returncode).name
+            if not reason and -done.returncode in set(signal.Signals):
+                reason = signal.Signals(-done.returncode).name
             reason = reason or _("no reason given")
             raise AskError("engine", _("tesseract ended with {}: {}", done.returncode, reason))
         return PageReading(list(_lines(done.stdout.decode(errors="replace"))))
@@ -123,31 +123,12 @@ class Tesseract(Engine):
             raise PrerequisiteError(_("a working tesseract ({})", error), install) from None
         return done.stdout or done.stderr
 
-    def _data_of(self, language: str) -> Path:
-        folder = re.search(r'"([^"]+)"', self._languages)
-        data = Path(folder.group(1) if folder else "") / f"{language}.traineddata"
-        if language not in self._languages.split() or not data.is_file():
-            raise PrerequisiteError(
-                _("the language {} of the OCR engine 'tesseract'", language), _install(language)
-            )
-        return data
-
 
 class TesseractWithOptions(Tesseract):
     """Tesseract with the options of a model string."""
 
-    def __init__(self, text: str, options: ModelOptions) -> None:
-        super().__init__(options, _read_settings(text))
-
-
-def check_settings(text: str) -> None:
-    """Check the options of a model string, and that their data are installed.
-
-    Raises:
-        UsageError: the options are not valid.
-        PrerequisiteError: the program or its language data is not installed.
-    """
-    TesseractWithOptions(text, ModelOptions())
+    def __init__(self, text: str, options: ModelOptions = _DEFAULTS) -> None:
+        super().__init__(options, text)
 
 
 def _install(language: str) -> str:

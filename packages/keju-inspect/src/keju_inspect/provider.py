@@ -32,11 +32,10 @@ from msgspec.structs import replace
 
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import Request
-from keju.models.addresses import checked_url, destinations_of
 from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, check_no_secret, fields_of
+from keju.models.endpoints import Secrets, checked_url, destinations_of, find_keys
 from keju.models.images import DATA_URLS, unsupported_image_reason
-from keju.models.secrets import Secrets, find_keys
 from keju.texts import _
 from keju_inspect.errors import error_of_provider, plain_words, without_keys
 from keju_inspect.parameters import check_config, config_of, passed_on

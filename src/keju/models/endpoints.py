@@ -1,8 +1,10 @@
-"""Addresses of servers: their check, and the machine that receives what is sent to them."""
+"""Addresses of servers, the environment's proxies, and keys that must not be stored."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable, Mapping
 from ipaddress import IPv6Address, ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -10,6 +12,47 @@ from urllib.request import getproxies, proxy_bypass
 
 from keju.errors import UsageError
 from keju.texts import _
+
+SHORTEST = 8
+"""The minimum length of a key; a shorter one, such as EMPTY for a local server, is a word."""
+
+_PLACEHOLDERS = frozenset({
+    "lm-studio", "not-needed", "not-required", "no-key-required", "no-api-key", "placeholder",
+    "dummy-key", "fake-key", "anything", "your-api-key", "undefined",
+})  # fmt: skip
+"""Placeholder keys from the documentation of local servers, which are not hidden."""
+
+_MIN_KEY_LENGTH = 16
+_KEY_NAMES = re.compile("KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+
+
+def checked_url(url: str, *, what: str, example: str, secret_in: str) -> str:
+    """The address without a slash at its end.
+
+    Args:
+        url: as the user gave it.
+        what: its name in an error.
+        example: a valid one, for the error.
+        secret_in: where a secret must be given instead.
+
+    Raises:
+        UsageError: not an http or https address of a host, or one that may contain a secret.
+    """
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise UsageError("not {}; one looks like {}", what, example)
+    if any(mark in url for mark in "@?#"):
+        raise UsageError(
+            "{} ends with its path and contains no user, password or query, because run.json "
+            "stores it. Put the secret into {}",
+            what,
+            secret_in,
+        )
+    return url.rstrip("/")
 
 
 def destinations_of(url: str) -> tuple[str, ...]:
@@ -97,30 +140,49 @@ def proxy_for(url: str) -> Proxy | None:
     return Proxy(address, host, f"{shown} ({variable})")
 
 
-def checked_url(url: str, *, what: str, example: str, secret_in: str) -> str:
-    """The address without a slash at its end.
+def find_keys(environment: Mapping[str, str]) -> list[str]:
+    """Values of an environment that look like keys by their names and lengths.
+
+    Shorter ones are settings rather than keys (``MAX_TOKENS``), and hiding them would damage texts.
+    """
+    return [
+        value
+        for name, value in environment.items()
+        if len(value) >= _MIN_KEY_LENGTH and _KEY_NAMES.search(name)
+    ]
+
+
+class Secrets:
+    """Hides keys in texts, also where JSON escapes their characters.
 
     Args:
-        url: as the user gave it.
-        what: its name in an error.
-        example: a valid one, for the error.
-        secret_in: where a secret must be given instead.
-
-    Raises:
-        UsageError: not an http or https address of a host, or one that may contain a secret.
+        keys: the keys; empty ones, short ones (`SHORTEST`) and placeholders are not hidden.
     """
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise UsageError("not {}; one looks like {}", what, example)
-    if any(mark in url for mark in "@?#"):
-        raise UsageError(
-            "{} ends with its path and contains no user, password or query, because run.json "
-            "stores it. Put the secret into {}",
-            what,
-            secret_in,
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        secrets = {
+            key for key in keys if len(key) >= SHORTEST and key.casefold() not in _PLACEHOLDERS
+        }
+        # A longer key may contain a shorter one.
+        self._keys = sorted(secrets, key=len, reverse=True)
+        self._escaped = re.compile(
+            "|".join(
+                "".join(
+                    rf"(?:{re.escape(mark)}|\\u{ord(mark):04x}|\\{re.escape(mark)})" for mark in key
+                )
+                for key in self._keys
+            ),
+            re.IGNORECASE,
         )
-    return url.rstrip("/")
+
+    def hide(self, text: str) -> str:
+        """Return a text without the keys."""
+        for key in self._keys:
+            text = text.replace(key, "***")
+        # The pattern is slow, and a line break (\n) is no part of a key.
+        may_be_escaped = self._keys and any(mark in text for mark in ("\\u", "\\/"))
+        return self._escaped.sub("***", text) if may_be_escaped else text
+
+    def hide_bytes(self, body: bytes) -> bytes:
+        """Return a reply without the keys, which are in ASCII."""
+        return self.hide(body.decode("latin-1")).encode("latin-1") if self._keys else body

@@ -16,7 +16,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import ImageRef, Item, Request
 from keju.models import DatasetAccess, ItemImages, ModelOptions, open_model, role_of
-from keju.models.baselines.wrapped import other_images
+from keju.models.wrappers import other_images
 from keju.running import access_of, request_key, run
 from keju.running.requests import request_for
 from keju.runs import RunFolder

@@ -1,4 +1,4 @@
-"""``blind:MODEL`` and ``shuffled:MODEL``: a model without the images, or with those of others."""
+"""Models that change the requests of another: ``ocr+llm:``, ``blind:`` and ``shuffled:``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.files import sha256_bytes
-from keju.items import ImageRef, Request, without_images
+from keju.items import OWN_READING, TRUE_READING, ImageRef, Request, without_images
 from keju.models.base import (
     Answer,
     AskError,
@@ -24,8 +24,6 @@ from keju.models.base import (
 from keju.models.registry import open_model, role_of
 from keju.texts import _
 
-_Images = tuple[ImageRef, ...]
-
 
 class WrappedModel(Model):
     """The model of a model string, which has one of the `roles`, asked in another way: `kind`.
@@ -36,21 +34,20 @@ class WrappedModel(Model):
     """
 
     kind: ClassVar[str]
-    roles: ClassVar[tuple[Role, ...]]
+    roles: ClassVar[tuple[Role, ...]] = ()
 
     def __init__(self, spec: str, options: ModelOptions, access: DatasetAccess) -> None:
-        kind, roles = self.kind, self.roles
         if not spec:
-            raise UsageError("{0}: needs a model after it, as in {0}:openai:MODEL", kind)
+            raise UsageError("{0}: needs a model after it, as in {0}:openai:MODEL", self.kind)
         role = role_of(spec)
-        if role is not None and role not in roles:
-            raise UsageError("{}:{}: asks a {}, not {}", kind, spec, " or an ".join(roles), role)
+        if self.roles and role is not None and role not in self.roles:
+            roles = " or an ".join(self.roles)
+            raise UsageError("{}:{}: asks a {}, not {}", self.kind, spec, roles, role)
         self.model = open_model(spec, options, access)
-        self.name = f"{kind}:{self.model.name}"
-        self.identity = {**self.model.identity, "baseline": kind}
+        self.name = f"{self.kind}:{self.model.name}"
+        self.identity = {**self.model.identity, "baseline": self.kind}
         self.concurrency = self.model.concurrency
         self.local = self.model.local
-        # What the model can do besides applies to its own images.
         self.destinations = self.model.destinations
 
     def unsupported_reason(self, request: Request) -> str:
@@ -62,6 +59,67 @@ class WrappedModel(Model):
     async def close(self) -> None:
         """Close the model."""
         await self.model.close()
+
+
+class Pipeline(WrappedModel):
+    """``ocr+llm:ENGINE+MODEL``.
+
+    A run first lets the engine transcribe the images and stores the transcription. It then sends
+    the text to this model as the request's source, without the images.
+
+    Raises:
+        UsageError: there are not two models, or one is not a model.
+        PrerequisiteError: one needs something that is not installed.
+    """
+
+    kind = "ocr+llm"
+
+    def __init__(self, spec: str, options: ModelOptions, access: DatasetAccess) -> None:
+        engine, __, model = spec.partition("+")
+        if not (engine and model):
+            raise UsageError(
+                "ocr+llm:{} needs an engine and a model, as in ocr+llm:ppocr+openai:MODEL", spec
+            )
+        if model.startswith("ocr+llm:"):
+            raise UsageError("ocr+llm:{}: a pipeline has one engine and one model", spec)
+        self.reader = self._engine = open_model(engine, options, access)
+        super().__init__(model, options, access)
+        self.name = f"ocr+llm:{self._engine.name}+{self.model.name}"
+        of_engine = {f"engine.{name}": value for name, value in self._engine.identity.items()}
+        self.identity = {**self.model.identity, **of_engine, "pipeline": "ocr+llm"}
+        self.role = "baseline" if self.model.role == "baseline" else "model"
+        hosts = (*self._engine.destinations, *self.model.destinations)
+        self.destinations = tuple(dict.fromkeys(hosts))
+
+    def unsupported_reason(self, request: Request) -> str:
+        """Settings other than `image`, a transcription, and what the model does not support.
+
+        A pipeline always sends only the engine's text. In another setting it would repeat that
+        prompt, or send none of the engine's text.
+        """
+        if request.examples:
+            return _("the images of examples are not read: ask a pipeline without --examples")
+        if request.form == "transcription":
+            return _("a transcription is what the engine itself gives: ask the engine")
+        if request.setting in OWN_READING:
+            return _("in a pipeline the engine reads: --setting image asks the same prompt")
+        if request.setting in TRUE_READING:
+            return _("the true text replaces the engine's: ask the text model alone with gold-text")
+        # The request is sent after the images are transcribed, as if their text were given.
+        return self.model.unsupported_reason(replace(request, images=(), setting="gold-text"))
+
+    def source_of(self, request: Request) -> str:
+        """The model's file, if its answers are files."""
+        return self.model.source_of(request)
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The model's answer to a request with the engine's transcription."""
+        return await self.model.answer(request, images)
+
+    async def close(self) -> None:
+        """Close both."""
+        await self._engine.close()
+        await super().close()
 
 
 class Blind(WrappedModel):
@@ -120,7 +178,7 @@ class Shuffled(WrappedModel):
         return replace(request, images=(refs[0], *kept))
 
 
-def other_images(items: Iterable[ItemImages], seed: int) -> dict[str, _Images]:
+def other_images(items: Iterable[ItemImages], seed: int) -> dict[str, tuple[ImageRef, ...]]:
     """For each item the images of an item of another group of its task, if there is one.
 
     The groups of a task form a ring, in an order drawn with the seed: each gets the images of the
@@ -130,7 +188,7 @@ def other_images(items: Iterable[ItemImages], seed: int) -> dict[str, _Images]:
     for item in items:
         groups = tasks.setdefault((item.benchmark, item.task), {})
         groups.setdefault(item.group, []).append(item)
-    images: dict[str, _Images] = {}
+    images: dict[str, tuple[ImageRef, ...]] = {}
     for place, groups in tasks.items():
         names = sorted(groups)
         random.Random(sha256_bytes(msgspec.json.encode([seed, place]))).shuffle(names)  # noqa: S311
