@@ -12,16 +12,16 @@ from keju.cli.output.console import format_interval, name_columns, plain_table, 
 from keju.cli.output.run_summary import describe_dropped
 from keju.formatting import NOTHING, format_p
 from keju.items import PromptVariant
-from keju.judging import (
-    Agreement,
-    Alignment,
+from keju.judging import Alignment
+from keju.judging.aligning import (
+    BEST_JUDGE_MEASURES,
+    LEAVE_ONE_OUT_MEASURES,
     Estimate,
-    ExtractionResult,
-    GradingResult,
-    ProbeResult,
-    ProbingResult,
+    TaskAlignment,
 )
-from keju.judging.aligning import BEST_JUDGE_MEASURES, LEAVE_ONE_OUT_MEASURES, TaskAlignment
+from keju.judging.extracting import ExtractionResult
+from keju.judging.grading import Agreement, GradingResult
+from keju.judging.probes import ProbeResult, ProbingResult
 from keju.running import RunSummary
 from keju.running.run_summary import Hint
 from keju.texts import _, join_parts, n_
@@ -200,14 +200,10 @@ def probe_lines(probed: ProbingResult) -> Iterator[str]:
             ".05",
             tests,
         )
-    for each in probed.flagged:
-        yield _(
-            "{}: {} ({}): {}",
-            each.judge,
-            each.probe,
-            translate(each.about),
-            translate(each.says)
-        )  # fmt: skip
+    for each in probed.results:
+        if each.verdict == "flagged":
+            about, finding = translate(each.about), translate(each.says)
+            yield _("{}: {} ({}): {}", each.judge, each.probe, about, finding)
     for name, why in probed.not_applicable.items():
         yield _("Not probed: {}: {}", name, translate(why))
 
@@ -232,15 +228,15 @@ def alignment_tables(found: Alignment) -> Iterator[Table]:
     """
     table = plain_table(
         *name_columns(
-            "task", "raters", "answers", "ratings", "alpha (interval)", "alpha (ordinal)"
+            "task", "raters", "answers", "ratings", "alpha"
         ),
-        right=[1, 2, 3, 4, 5], title=_("Agreement among people (Krippendorff)"),
+        right=[1, 2, 3, 4], title=_("Agreement among people (Krippendorff)"),
     )  # fmt: skip
     for each in found.raters:
         table.add_row(
             each.task or _("all"), str(each.raters),
             f"{each.answers:,}", f"{each.ratings:,}",
-            _format_number(each.alpha_interval), _format_number(each.alpha_ordinal),
+            _format_number(each.alpha),
         )  # fmt: skip
     yield table
     if found.tasks:
@@ -276,7 +272,7 @@ def _measures_table(
 def _best_table(found: Alignment) -> Table:
     table = plain_table(
         *name_columns(
-            "by", "best", "next", "answers", "better by", "95 % interval", "ahead of all"
+            "by", "best", "next", "answers", "better by", "95 % interval"
         ),
         right=[3, 4, 5], title=_("Which judge"),
     )  # fmt: skip
@@ -288,7 +284,6 @@ def _best_table(found: Alignment) -> Table:
             f"{best.answers:,}",
             _format_number(best.difference),
             format_interval((best.low, best.high), ".2f"),
-            _("yes") if best.all_above_0 else _("not sure"),
         )
     return table
 
@@ -307,8 +302,8 @@ def alignment_lines(found: Alignment) -> Iterator[str]:
         )
     if found.best:
         yield _(
-            "The best judge is 'ahead of all' if the 95 % interval of its difference to every "
-            "other judge is above 0. This is not adjusted for the number of measures"
+            "The intervals of the best judge's lead over the next one are not adjusted for the "
+            "number of measures"
         )
     if found.blank:
         yield n_(
