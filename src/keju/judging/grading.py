@@ -186,7 +186,7 @@ def grades_of(
 def alpha_of(table: Sequence[Sequence[float | None]]) -> float | None:
     """Krippendorff's alpha of grades, one row for each grader; None where all are equal."""
     try:
-        return krippendorff_alpha(table, measure="interval").alpha
+        return krippendorff_alpha(table, measure="interval")
     except UndefinedMetricError:
         return None
 

@@ -18,6 +18,8 @@ from keju.texts import _
 
 _Floats = npt.NDArray[np.float64]
 
+_BLOCK = 1 << 22
+
 
 class Deviation(NamedTuple):
     """The deviation of a model's values from people's, in the units of the values.
@@ -31,22 +33,6 @@ class Deviation(NamedTuple):
     mse: float
     mae: float
     bias: float
-
-
-class PairCounts(NamedTuple):
-    """The n(n - 1) / 2 pairs of items, by whether the two raters order them in the same way."""
-
-    concordant: int
-    discordant: int
-    tied_left: int
-    tied_right: int
-    tied_both: int
-
-    @property
-    def pairs(self) -> int:
-        """All pairs; `tied_left` and `tied_right` both include those of `tied_both`."""
-        tied = self.tied_left + self.tied_right - self.tied_both
-        return self.concordant + self.discordant + tied
 
 
 def pearson(left: Sequence[float], right: Sequence[float]) -> float:
@@ -93,13 +79,11 @@ def kendall(left: Sequence[float], right: Sequence[float]) -> float:
         UndefinedMetricError: fewer than two pairs, or one side is constant.
         ValueError: the sides differ in length, or a value is not finite.
     """
-    counts = pair_counts(left, right)
-    untied_left = counts.pairs - counts.tied_left
-    untied_right = counts.pairs - counts.tied_right
+    first, second = _paired(left, right)
+    untied_left, untied_right = _untied(first), _untied(second)
     if not untied_left or not untied_right:
         raise UndefinedMetricError(_("all values of one side are equal"))
-    difference = counts.concordant - counts.discordant
-    return difference / math.sqrt(untied_left) / math.sqrt(untied_right)
+    return _surplus(first, second) / math.sqrt(untied_left) / math.sqrt(untied_right)
 
 
 def kendall_paper(left: Sequence[float], right: Sequence[float]) -> float:
@@ -109,26 +93,8 @@ def kendall_paper(left: Sequence[float], right: Sequence[float]) -> float:
         UndefinedMetricError: fewer than two pairs.
         ValueError: the sides differ in length, or a value is not finite.
     """
-    counts = pair_counts(left, right)
-    return (counts.concordant - counts.discordant) / counts.pairs
-
-
-def pair_counts(left: Sequence[float], right: Sequence[float]) -> PairCounts:
-    """Concordant, discordant and tied pairs, in O(n log n) (Knight 1966).
-
-    Raises:
-        UndefinedMetricError: fewer than two pairs.
-        ValueError: the sides differ in length, or a value is not finite.
-    """
     first, second = _paired(left, right)
-    __, ids_first = np.unique(first, return_inverse=True)
-    __, ids_second = np.unique(second, return_inverse=True)
-    tied_first, tied_second = _ties(ids_first), _ties(ids_second)
-    tied_both = _ties(ids_first * len(first) + ids_second)
-    discordant = _inversions(ids_second[np.lexsort((ids_second, ids_first))])
-    pairs = len(first) * (len(first) - 1) // 2
-    concordant = pairs - tied_first - tied_second + tied_both - discordant
-    return PairCounts(concordant, discordant, tied_first, tied_second, tied_both)
+    return _surplus(first, second) / (len(first) * (len(first) - 1) // 2)
 
 
 def deviation(human: Sequence[float], model: Sequence[float]) -> Deviation:
@@ -184,25 +150,18 @@ def _ranks(values: _Floats) -> _Floats:
     return np.asarray((last - (counts - 1) / 2)[inverse], dtype=np.float64)
 
 
-def _ties(ids: npt.NDArray[np.int_]) -> int:
-    counts = np.unique(ids, return_counts=True)[1]
-    return int((counts * (counts - 1) // 2).sum())
+def _untied(values: _Floats) -> int:
+    """The pairs of different values."""
+    counts = np.unique(values, return_counts=True)[1]
+    return int(len(values) ** 2 - (counts**2).sum()) // 2
 
 
-def _inversions(ids: npt.NDArray[np.int_]) -> int:
-    """Pairs in which the greater number comes first.
-
-    Numbers are divided by one bit after the other, from the highest: numbers with the same higher
-    bits stay together in their order, and each 0 counts the 1s before it.
-    """
-    total = 0
-    for bit in reversed(range(int(ids.max()).bit_length())):
-        ones = ids >> bit & 1
-        before = np.cumsum(ones) - ones
-        family = ids >> (bit + 1)
-        starts = np.flatnonzero(np.concatenate(([True], family[1:] != family[:-1])))
-        sizes = np.diff(np.append(starts, len(ids)))
-        before = before - np.repeat(before[starts], sizes)
-        total += int(before[ones == 0].sum())
-        ids = ids[np.argsort(ids >> bit, kind="stable")]
-    return total
+def _surplus(first: _Floats, second: _Floats) -> int:
+    """Concordant less discordant pairs."""
+    step = max(1, _BLOCK // len(first))
+    total = 0.0
+    for start in range(0, len(first), step):
+        block = slice(start, start + step)
+        signs = np.sign(first[block, None] - first) * np.sign(second[block, None] - second)
+        total += float(signs.sum())
+    return int(total) // 2
