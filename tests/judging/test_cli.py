@@ -93,8 +93,9 @@ def test_grades_with_the_page_text_are_kept_apart(context, chat, keju):
 
 def test_a_probe_of_a_judge_that_always_says_the_same(chat, keju):
     chat.plan(says="分数：9")
-    found = keju("probe", "run", "--model", JUDGE, "--base-url", chat.url, "--limit", "2")
-    assert "Not probed: order" in found
+    assert "padded" in keju(
+        "probe", "run", "--model", JUDGE, "--base-url", chat.url, "--limit", "2"
+    )
     probed = json.loads(
         keju("probe", "run", "--model", JUDGE, "--base-url", chat.url, "--limit", "2", "--json")
     )

@@ -148,10 +148,6 @@ def test_the_plain_probe_is_the_grade_that_is_stored(drawn):
     assert plain == drawn
 
 
-def test_order_is_said_to_be_no_probe_of_a_grader():
-    assert "order" in declared_probes().not_applicable
-
-
 def test_a_probe_is_compared_with_one_that_exists():
     known = declared_probes().probes
     assert {each.against for each in known.values()} <= {"", *known}

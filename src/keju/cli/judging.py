@@ -312,7 +312,7 @@ def probe(
     """
     from keju.cli.output.judge_tables import probe_lines, probes_table
     from keju.judging.answers import answers_of, grading_requests
-    from keju.judging.probes import ProbingResult, declared_probes, probe_answers, probe_results
+    from keju.judging.probes import ProbingResult, probe_answers, probe_results
     from keju.judging.prompting import read_rubrics
     from keju.judging.raters import draw_sample
     from keju.judging.store import JudgementFolder
@@ -331,7 +331,6 @@ def probe(
         run=str(run),
         rubrics=folder.rubrics.id,
         results=tuple(probe_results(folder, changed)),
-        not_applicable=declared_probes().not_applicable,
     )
     if as_json:
         print_json(probed)
@@ -362,7 +361,7 @@ def align_(
     formats: FormatNames = "svg",
     as_json: AsJson = False,
 ) -> None:
-    """Compare judges with people: correlations, errors, bias, and which judge is best.
+    """Compare judges with people: correlations, errors and bias.
 
     A sheet has the columns item, task, model, rater and score, or is a completed sheet of `keju
     judge sample` (then give the RUN). Judges' grades are read from the RUN, or from columns named

@@ -1,8 +1,8 @@
-"""Alignment of judges with people: correlation of their grades, and the best judge.
+"""Alignment of judges with people: correlation of their grades.
 
 The measures are Pearson, Spearman, Kendall, MSE, MAE and bias (human - model). The formulas of
 Spearman and Kendall that papers print do not handle ties, which are frequent in grades, so the
-corrected forms are computed too; by them the best judge is selected.
+corrected forms are computed too.
 """
 
 from __future__ import annotations
@@ -10,21 +10,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
 from keju.items import Record
 from keju.judging.answers import AnswerId
 from keju.judging.grading import alpha_of
 from keju.judging.raters import RatedAnswer, Ratings
 from keju.statistics import (
     MEASURES,
-    Association,
     AssociationMeasure,
-    Floats,
     associate,
-    group_shares,
-    interval_of_values,
-    ratio_of,
 )
 
 Grades = Mapping[str, Mapping[AnswerId, float]]
@@ -33,17 +26,10 @@ Grades = Mapping[str, Mapping[AnswerId, float]]
 PERSON = "a person"
 """In place of a judge's name: in this row, one rater is compared with the other raters."""
 
-BEST_JUDGE_MEASURES: tuple[AssociationMeasure, ...] = (
-    "pearson",
-    "spearman",
-    "kendall",
-    "mse",
-    "mae",
-    "bias",
-)
-"""The measures by which the best judge is selected; a bias is better if it is nearer to 0."""
-
-LEAVE_ONE_OUT_MEASURES: tuple[AssociationMeasure, ...] = BEST_JUDGE_MEASURES[:-1]
+CORRECTED_MEASURES: tuple[AssociationMeasure, ...] = (
+    "pearson", "spearman", "kendall", "mse", "mae", "bias",
+)  # fmt: skip
+LEAVE_ONE_OUT_MEASURES: tuple[AssociationMeasure, ...] = CORRECTED_MEASURES[:-1]
 """The measures against the other raters. There a person's bias is 0 by construction, and a judge's
 is the same as against all raters."""
 
@@ -67,21 +53,6 @@ class TaskAlignment(Record, frozen=True, kw_only=True, omit_defaults=False):
     answers: int
     groups: int
     measures: dict[str, Estimate]
-
-
-class BestJudge(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The best judge by one measure, over the answers that every judge graded.
-
-    `difference` is its advantage over `runner_up`, with its 95 % interval by a paired bootstrap.
-    """
-
-    measure: str
-    judge: str
-    runner_up: str
-    answers: int
-    difference: float
-    low: float | None
-    high: float | None
 
 
 class RaterAgreement(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -118,7 +89,6 @@ class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
     raters: tuple[RaterAgreement, ...]
     tasks: tuple[TaskAlignment, ...]
     leave_one_out: tuple[TaskAlignment, ...]
-    best: tuple[BestJudge, ...]
     ungraded: dict[str, int]
     points: tuple[Point, ...] = ()
 
@@ -158,7 +128,6 @@ def align(ratings: Ratings, grades: Grades) -> Alignment:
         leave_one_out=tuple(
             row for task, answers in tasks.items() for row in _leave_one_out(task, answers, merged)
         ),
-        best=tuple(_best(rated, merged)),
         ungraded={
             judge: missing
             for judge, by_answer in merged.items()
@@ -229,54 +198,16 @@ def _row(
         task=task,
         answers=len({answer.which for answer in answers}),
         groups=association.groups,
-        measures={measure: _estimate(association, measure) for measure in measures},
+        measures={
+            measure: Estimate(
+                value=association.values[measure],
+                low=interval.low if interval else None,
+                high=interval.high if interval else None,
+            )
+            for measure in measures
+            for interval in [association.interval(measure)]
+        },
     )
-
-
-def _estimate(association: Association, measure: AssociationMeasure) -> Estimate:
-    interval = association.interval(measure)
-    return Estimate(
-        value=association.values[measure],
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
-    )
-
-
-def _best(rated: Sequence[RatedAnswer], grades: Grades) -> Iterator[BestJudge]:
-    """The best judge by each measure; none with fewer than two judges, or no common answer."""
-    common = [answer for answer in rated if all(answer.which in known for known in grades.values())]
-    if len(grades) < 2 or not common:
-        return
-    human, groups = [answer.human for answer in common], [answer.group for answer in common]
-    shares = group_shares([ratio_of(human, [1.0] * len(common), groups)])
-    associations = {
-        judge: associate(human, [by_answer[answer.which] for answer in common], groups)
-        for judge, by_answer in grades.items()
-    }
-    for measure in BEST_JUDGE_MEASURES:
-        values = {
-            judge: float(_goodness(measure, np.array(value)))
-            for judge, association in associations.items()
-            if (value := association.values[measure]) is not None
-        }
-        if len(values) < 2:
-            continue
-        best, runner_up, *_ = sorted(values, key=lambda judge: -values[judge])
-        resampled = (
-            _goodness(measure, associations[judge].resampled[measure])
-            for judge in (best, runner_up)
-        )
-        difference = values[best] - values[runner_up]
-        interval = interval_of_values(next(resampled) - next(resampled), difference, shares)
-        yield BestJudge(
-            measure=measure,
-            judge=best,
-            runner_up=runner_up,
-            answers=len(common),
-            difference=difference,
-            low=interval.low if interval else None,
-            high=interval.high if interval else None,
-        )
 
 
 def _agreement(task: str, answers: Sequence[RatedAnswer]) -> RaterAgreement:
@@ -288,10 +219,3 @@ def _agreement(task: str, answers: Sequence[RatedAnswer]) -> RaterAgreement:
         ratings=sum(len(answer.raters) for answer in answers),
         alpha=alpha_of([[answer.raters.get(rater) for answer in answers] for rater in raters]),
     )
-
-
-def _goodness(measure: AssociationMeasure, values: Floats) -> Floats:
-    """Values of a measure transformed so that more is better: errors negated, biases by size."""
-    if measure == "bias":
-        return -np.abs(values)
-    return -values if measure in {"mse", "mae"} else values

@@ -11,7 +11,6 @@ from functools import cache
 from typing import Literal
 
 import msgspec
-from msgspec import field
 from msgspec.structs import replace
 
 from keju.files import sha256_bytes, shipped_toml
@@ -54,7 +53,6 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The whole file."""
 
     rivals: tuple[str, ...]
-    not_applicable: dict[str, str]
     probes: dict[str, Probe]
 
 
@@ -88,12 +86,11 @@ class ProbeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class ProbingResult(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The results of all probes; `not_applicable` lists those that were skipped, and why."""
+    """The results of all probes of a run's judges."""
 
     run: str
     rubrics: str
     results: tuple[ProbeResult, ...]
-    not_applicable: dict[str, str] = field(default_factory=dict)
 
 
 @cache

@@ -14,7 +14,7 @@ from keju.formatting import NOTHING, format_p
 from keju.items import PromptVariant
 from keju.judging import Alignment
 from keju.judging.aligning import (
-    BEST_JUDGE_MEASURES,
+    CORRECTED_MEASURES,
     LEAVE_ONE_OUT_MEASURES,
     Estimate,
     TaskAlignment,
@@ -189,7 +189,7 @@ def probes_table(probed: ProbingResult) -> Table:
 
 
 def probe_lines(probed: ProbingResult) -> Iterator[str]:
-    """The test, the flagged probes, and those that do not apply."""
+    """The test, and the flagged probes."""
     if tests := sum(each.p is not None for each in probed.results):
         yield n_(
             "p is of the test that swaps the two grades within groups, adjusted (Holm) for the "
@@ -204,8 +204,6 @@ def probe_lines(probed: ProbingResult) -> Iterator[str]:
         if each.verdict == "flagged":
             about, finding = translate(each.about), translate(each.says)
             yield _("{}: {} ({}): {}", each.judge, each.probe, about, finding)
-    for name, why in probed.not_applicable.items():
-        yield _("Not probed: {}: {}", name, translate(why))
 
 
 def _verdict(each: ProbeResult) -> str:
@@ -224,7 +222,7 @@ def alignment_tables(found: Alignment) -> Iterator[Table]:
     """The tables of an alignment.
 
     Agreement among people; each judge against all of them, by measures that correct ties and by the
-    papers' formulas; judges and a person against the other raters; the best judge.
+    papers' formulas; judges and a person against the other raters.
     """
     table = plain_table(
         *name_columns(
@@ -241,14 +239,12 @@ def alignment_tables(found: Alignment) -> Iterator[Table]:
     yield table
     if found.tasks:
         corrected = _("Compared with the mean of all raters, ties corrected")
-        yield _measures_table(found.tasks, corrected, BEST_JUDGE_MEASURES, bounds=True)
+        yield _measures_table(found.tasks, corrected, CORRECTED_MEASURES, bounds=True)
         as_papers = _("Compared with the mean of all raters, by the papers' formulas")
         yield _measures_table(found.tasks, as_papers, _AS_PAPERS, bounds=False)
     if found.leave_one_out:
         others = _("Judges and a person, compared with the other raters")
         yield _measures_table(found.leave_one_out, others, LEAVE_ONE_OUT_MEASURES, bounds=True)
-    if found.best:
-        yield _best_table(found)
 
 
 def _measures_table(
@@ -269,25 +265,6 @@ def _measures_table(
     return table
 
 
-def _best_table(found: Alignment) -> Table:
-    table = plain_table(
-        *name_columns(
-            "by", "best", "next", "answers", "better by", "95 % interval"
-        ),
-        right=[3, 4, 5], title=_("Which judge"),
-    )  # fmt: skip
-    for best in found.best:
-        table.add_row(
-            _label(best.measure),
-            best.judge,
-            best.runner_up,
-            f"{best.answers:,}",
-            _format_number(best.difference),
-            format_interval((best.low, best.high), ".2f"),
-        )
-    return table
-
-
 def alignment_lines(found: Alignment) -> Iterator[str]:
     """The meaning of the measures, and missing grades."""
     yield _(
@@ -299,11 +276,6 @@ def alignment_lines(found: Alignment) -> Iterator[str]:
             "'a person' is each rater against the mean of the other raters of the same answer. "
             "Judges in this table are compared with the same means, over answers with two raters "
             "or more: a judge with the values of 'a person' does about as well as one more person"
-        )
-    if found.best:
-        yield _(
-            "The intervals of the best judge's lead over the next one are not adjusted for the "
-            "number of measures"
         )
     if found.blank:
         yield n_(
