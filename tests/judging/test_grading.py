@@ -381,7 +381,7 @@ def test_a_judge_that_fails_alike_is_stopped_with_a_hint(context, answers, chat,
     ("task", "message"),
     [
         ("page_ocr", "have a rubric: page_ocr. Choose them with --task"),
-        ("T7", "none of its tasks (T7) has a rubric. Give your own with --rubrics"),
+        ("T7", "have a rubric: none. Choose them with --task, or give your own with --rubrics"),
     ],
 )
 def test_a_run_without_open_tasks_is_refused_with_its_tasks(tmp_path, task, message):

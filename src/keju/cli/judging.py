@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from keju.cli.app import WITH_FAILURES, app, err, note, out, print_json, say
 from keju.cli.asking_output import show_plan
-from keju.cli.figures import FormatNames, draw_all
+from keju.cli.figures import draw_all
 from keju.cli.grouped_options import with_groups
 from keju.cli.options import (
     AsJson,
@@ -358,7 +358,6 @@ def align_(
         Path | None,
         typer.Option(metavar="DIR", help="Directory for scatter plots, each with its CSV file."),
     ] = None,
-    formats: FormatNames = "svg",
     as_json: AsJson = False,
 ) -> None:
     """Compare judges with people: correlations, errors and bias.
@@ -393,7 +392,7 @@ def align_(
     if figure is not None:
         from keju.figures import judges
 
-        if not draw_all(judges(aligned), figure, formats, language(), quiet=as_json):
+        if not draw_all(judges(aligned), figure, "svg", language(), quiet=as_json):
             raise typer.Exit(WITH_FAILURES)
 
 

@@ -16,6 +16,7 @@ from keju.files import sha256_bytes
 from keju.items import Item, PromptScript, Request, Response, Setting, get_group
 from keju.judging.prompting import Rubrics, sealed_prompt
 from keju.runs import RunFolder
+from keju.texts import _
 
 _ALWAYS = 6
 """Parts of an answer's id that are always written: all but script and wording."""
@@ -159,22 +160,15 @@ def _wanted(
             )
         return tasks
     graded = _with_rubric(run, rubrics)
-    if not graded:
-        raise UsageError(
-            "{}: none of its tasks ({}) has a rubric. Give your own with --rubrics",
-            run.path,
-            ", ".join(sorted({item.task for item in run.iter_items()})),
-        )
-    if only is not None:
-        return graded
-    if not (opened := graded.intersection(rubrics.open_tasks())):
+    wanted = graded if only is not None else graded.intersection(rubrics.open_tasks())
+    if not wanted:
         raise UsageError(
             "{}: none of its tasks is graded by default. These have a rubric: {}. Choose them "
-            "with --task",
+            "with --task, or give your own with --rubrics",
             run.path,
-            ", ".join(sorted(graded)),
+            ", ".join(sorted(graded)) or _("none"),
         )
-    return opened
+    return wanted
 
 
 def _items(
