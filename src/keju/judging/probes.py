@@ -182,7 +182,7 @@ def _probe_of(answer: GradableAnswer) -> str:
 
 
 def _place(answer: GradableAnswer) -> AnswerId:
-    """What a changed answer and the unchanged one have in common."""
+    """The parts of an id that a changed answer and the unchanged one share."""
     return answer.id._replace(model="")
 
 
