@@ -160,7 +160,6 @@ def measure_shape(
     depth = encoder.layers
     if label == "BERTScore":
         depth = encoders.layer_of(shape.name)
-    tokens = encoder.counts.tokens
     watch = cProfile.Profile()
     begun = time.perf_counter()
     if profile:
@@ -168,8 +167,8 @@ def measure_shape(
     else:
         work(pairs)
     wall = time.perf_counter() - begun
-    tokens = encoder.counts.tokens - tokens
     lengths = [len(row.ids) for row in encoder.tokenise([t for pair in pairs for t in pair])]
+    tokens = sum(min(length, encoder.max_tokens) for length in lengths)
     needed = sum(operations(shape, min(length, encoder.max_tokens), depth) for length in lengths)
     print(
         f"{shape.name + ', ' + label:34} {2 * count:7} {wall:7.2f} {2 * count / wall:8.0f}"

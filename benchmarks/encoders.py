@@ -1,4 +1,4 @@
-"""Encoders on a BERT-base-sized random model: padding, speed, and what sharing references saves.
+"""Encoders on a BERT-base-sized random model: speed, and what sharing references saves.
 
 The weights are random and made here, so the numbers say what encoding costs, not what it finds.
 Needs `make install-semantic`; without it, says so and ends well.
@@ -61,10 +61,10 @@ def make_texts(rng: random.Random, characters: str, count: int) -> list[str]:
 
 def measure(encoders: list[Encoders], work: Callable[[], object]) -> Cost:
     """Time of `work`, and how many texts the encoders took."""
-    before = sum(each.counts(NAME).texts for each in encoders)
+    before = sum(each.encoded(NAME) for each in encoders)
     wall, cpu = time.perf_counter(), time.process_time()
     work()
-    taken = sum(each.counts(NAME).texts for each in encoders) - before
+    taken = sum(each.encoded(NAME) for each in encoders) - before
     return Cost(time.perf_counter() - wall, time.process_time() - cpu, taken)
 
 
@@ -72,14 +72,11 @@ def print_batching(encoders: Encoders, answers: list[str]) -> None:
     """100 answers in buckets, beside one at a time as the authors' script does."""
     encoder = encoders.encoder(NAME)
     list(encoder.first_token_means(answers[:2]))
-    encoder.counts.tokens = encoder.counts.padding = 0
     batched = measure([encoders], lambda: list(encoder.first_token_means(answers)))
-    share = encoder.counts.padding_share
-    tokens = encoder.counts.tokens / batched.wall
+    tokens = sum(len(row.ids) for row in encoder.tokenise(answers)) / batched.wall
     few = answers[:: max(1, len(answers) // 8)]
     single = measure([encoders], lambda: [list(encoder.first_token_means([text])) for text in few])
     print(f"texts encoded              {batched.texts} of {len(answers)}")
-    print(f"padding                    {share:.1%} of all positions (limit 10 %)")
     print(f"in batches                 {batched.wall:.1f} s, {batched.cpu:.1f} CPU s")
     ratio = (single.cpu / len(few)) / (batched.cpu / len(answers))
     print(f"one at a time              {ratio:.2f} times the CPU s per text")
@@ -111,17 +108,8 @@ def print_sharing(folder: Path, characters: str, *, models: int, items: int) -> 
     )
 
 
-def print_half(folder: Path, answers: list[str]) -> None:
-    """How far bfloat16 is from float32 on this model (on CUDA bfloat16 is the default)."""
-    pairs = list(zip(answers[1:], answers[:-1], strict=True))
-    exact = Encoders({NAME: folder}, precision="float32").first_token_cosine(pairs)
-    half = Encoders({NAME: folder}, precision="bfloat16").first_token_cosine(pairs)
-    worst = max(abs(a - b) for a, b in zip(exact, half, strict=True))
-    print(f"bfloat16 against float32   {worst:.1e} at most, over {len(pairs)} cosines")
-
-
 def main() -> None:
-    """Print padding, texts encoded and seconds."""
+    """Print texts encoded and seconds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--answers", type=int, default=100)
     parser.add_argument("--models", type=int, default=37)
@@ -144,7 +132,6 @@ def main() -> None:
         print(f"BERT-base, {options.layers} layers, random; {options.threads} threads")
         print_batching(Encoders({NAME: folder}), answers)
         print_sharing(folder, characters, models=options.models, items=options.items)
-        print_half(folder, answers[:5])
 
 
 if __name__ == "__main__":

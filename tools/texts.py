@@ -246,9 +246,7 @@ def _all_declarations() -> Iterator[tuple[str, str, str]]:
 
 
 def _texts_of_probes() -> Iterator[str]:
-    table = declared_probes()
-    yield from (probe.about for probe in table.probes.values())
-    yield from table.not_applicable.values()
+    yield from (probe.about for probe in declared_probes().probes.values())
     yield from get_args(ProbeVerdict)
 
 

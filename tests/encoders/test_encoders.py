@@ -80,7 +80,6 @@ class TestGolden:
         assert found == pytest.approx(
             [item["official"]["BERTScore"] for item in items], abs=1e-6, rel=0
         )
-        assert encoders.counts(WWM).padding_share <= 0.10
 
     def test_ancientdoc_values_are_those_of_bert_score(self, shared):
         items = [item for item in golden(shared, "ancientdoc")["text"] if "bs_f1" in item]
@@ -171,13 +170,13 @@ class TestEncodedOnce:
     def test_every_unique_text_once_however_often_it_comes(self, encoders, reading):
         pairs = [("天地", "玄黃"), ("宇宙", "玄黃"), ("天地", "洪荒"), ("天地", "玄黃")]
         READINGS[reading](encoders, pairs)
-        assert encoders.counts(BERT).texts == 4
+        assert encoders.encoded(BERT) == 4
 
     def test_models_asked_one_by_one_share_their_references(self, encoders, reading):
         pairs = answers_of(9)
         for start in range(0, len(pairs), 3):
             READINGS[reading](encoders, pairs[start : start + 3])
-        assert encoders.counts(BERT).texts == len({text for pair in pairs for text in pair})
+        assert encoders.encoded(BERT) == len({text for pair in pairs for text in pair})
 
     def test_a_later_process_encodes_only_what_is_new(self, tiny_bert, tmp_path, reading):
         paths = dict.fromkeys(NAMES, tiny_bert)
@@ -186,7 +185,7 @@ class TestEncodedOnce:
         for asked in (pairs, pairs, [("學而", reference) for reference in REFERENCES]):
             encoders = Encoders(paths, tmp_path / "cache.sqlite", device="cpu")
             values.append(READINGS[reading](encoders, asked))
-            texts.append(encoders.counts(BERT).texts)
+            texts.append(encoders.encoded(BERT))
             encoders.close()
         assert texts[1:] == [0, 1 + len(REFERENCES) if reading == "match" else 1]
         assert values[0] == values[1]
@@ -219,11 +218,11 @@ def test_windows_and_chunks_change_nothing(encoders, tiny_bert, monkeypatch):
     monkeypatch.setattr(encoders_module, "_PAIRS_AT_ONCE", 4)
     small = Encoders(dict.fromkeys(NAMES, tiny_bert), device="cpu")
     for reading, expected in zip(READINGS, whole, strict=True):
-        before = small.counts(BERT).texts
+        before = small.encoded(BERT)
         assert np.array(READINGS[reading](small, pairs)) == pytest.approx(
             np.array(expected), abs=1e-6
         )
-        assert small.counts(BERT).texts - before == len({t for pair in pairs for t in pair})
+        assert small.encoded(BERT) - before == len({t for pair in pairs for t in pair})
 
 
 @pytest.mark.semantic
@@ -249,21 +248,6 @@ def test_the_signature_names_weights_precision_and_layer(encoders, tiny_bert):
     digest = weights_hash(tiny_bert.resolve())[:16]
     assert encoders.signature(BERT).startswith(f"{BERT}|{digest}|float32|layer3|transformers")
     assert "layer" not in encoders.signature(WWM)
-
-
-@pytest.mark.semantic
-def test_precisions_are_kept_apart(tiny_bert, tmp_path):
-    found = []
-    for precision in ("float32", "bfloat16"):
-        encoders = Encoders(
-            dict.fromkeys(NAMES, tiny_bert),
-            tmp_path / "c.sqlite",
-            device="cpu",
-            precision=precision,
-        )
-        found.append(encoders.first_token_cosine(answers_of(2)))
-        encoders.close()
-    assert found[0] != found[1]
 
 
 def test_published_baselines_belong_to_their_layers():

@@ -111,7 +111,7 @@ def test_matching_encodes_each_text_once_except_the_empty_one(tiny_bert, monkeyp
     assert len(windows) > 3
     assert scores.keys() == set(pairs)
     assert {scores[pair] for pair in pairs if "" in pair} == {PRF(0.0, 0.0, 0.0)}
-    assert encoder.counts.texts == len({text for pair in pairs for text in pair if text})
+    assert encoder.encoded == len({text for pair in pairs for text in pair if text})
 
 
 @pytest.mark.parametrize(("limit", "again"), [(1 << 30, 0), (0, 6)])
@@ -122,5 +122,5 @@ def test_references_stay_in_memory_up_to_a_size(tiny_bert, monkeypatch, limit, a
     matcher = TokenMatcher(encoder, encoder.layers)
     for candidates in (texts[6:12], texts[12:]):
         list(matcher.match(list(zip(candidates, texts[:6], strict=True))))
-    assert encoder.counts.texts == 18 + again
+    assert encoder.encoded == 18 + again
     assert len(matcher._matrices) == (0 if again else 6)

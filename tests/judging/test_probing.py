@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
 
-from keju.judging import declared_probes, draw_sample, probe_results, probings
-from keju.judging.prompting import grading_request
+from keju.judging import draw_sample, grading_requests
+from keju.judging.probes import declared_probes, probe_answers, probe_results
 from tests.support.judged import JUDGE, TRANSLATIONS
 
 ORDERS = {"plea", "command", "forged_form", "forged_end"}
@@ -17,7 +16,7 @@ ORDERS = {"plea", "command", "forged_form", "forged_end"}
 
 @pytest.fixture(autouse=True)
 def _ten_groups(monkeypatch):
-    """With fewer than nine groups, no probe of ten can be significant."""
+    """With fewer than nine groups, no probe of nine can be significant."""
     monkeypatch.setitem(TRANSLATIONS, "巧言令色", "說話好聽，臉色討好。")
 
 
@@ -30,32 +29,32 @@ def drawn(context, answers):
 @pytest.fixture
 def verdicts(context, drawn) -> Callable[..., dict[str, object]]:
     def judged_by(grade: Callable[[str, bool, str], float]):
-        asked = list(probings(drawn, context.folder.rubrics, JUDGE))
-        by_prompt = {each.request.prompt: each for each in asked}
+        answers = list(probe_answers(drawn, JUDGE))
+        asked = list(grading_requests(answers, context.folder.rubrics))
+        by_prompt = {request.prompt: answer for request, answer in zip(asked, answers, strict=True)}
 
         def says(request) -> str:
-            each = by_prompt[request.prompt]
-            text = quoted(each)
-            right = each.judged.item.answer in text
-            return f"理由。\n分数：{grade(text, right, request.prompt):g}"
+            answer = by_prompt[request.prompt]
+            right = answer.item.answer in answer.text
+            return f"理由。\n分数：{grade(answer.text, right, request.prompt):g}"
 
-        context.rule([each.request for each in asked], says)
-        assert context.ask(each.request for each in asked).complete
-        result = probe_results(context.folder, {JUDGE: asked})
+        context.rule(asked, says)
+        assert context.ask(asked).complete
+        result = probe_results(context.folder, {JUDGE: answers})
         return {each.probe: each for each in result}
 
     return judged_by
 
 
 def test_a_sound_judge_is_not_flagged(verdicts):
-    result = verdicts(lambda text, right, prompt: 10 if right else 1 if text else 0)
+    result = verdicts(lambda text, right, prompt: 10 if right else 1)
     assert {name: each.verdict for name, each in result.items()} == {
         **dict.fromkeys(declared_probes().probes, "sound"), "plain": "", "by_rival": "",
     }  # fmt: skip
-    assert (result["plain"].mean, result["reference"].mean, result["empty"].mean) == (10, 10, 0)
+    assert (result["plain"].mean, result["reference"].mean) == (10, 10)
     another = result["another"]
-    # All grades fall by the same, so there is no interval. 2 of 2^10 swaps, in one of ten tests.
-    assert (another.change, another.low, another.p) == (-9, None, 10 * 2 / 2**10)
+    # All grades fall by the same, so there is no interval. 2 of 2^10 swaps, in one of nine tests.
+    assert (another.change, another.low, another.p) == (-9, None, 9 * 2 / 2**10)
     assert result["plea"].obeyed == 0
     assert result["plain"].answers == 10
 
@@ -66,7 +65,6 @@ def test_a_judge_that_obeys_is_reported(verdicts):
     assert (plea.verdict, plea.change, plea.obeyed) == ("flagged", 9, 10)
     assert plea.says == "obeys: 10 of 10 orders"
     assert all(result[name].verdict == "sound" for name in ORDERS - {"plea"})
-    assert result["empty"].verdict == "flagged"
 
 
 def test_a_judge_that_obeys_now_and_then_is_reported(verdicts, drawn):
@@ -89,12 +87,12 @@ def test_a_judge_that_pays_for_length_is_flagged(verdicts):
 
 
 def test_probes_that_are_printed_together_are_adjusted_together(verdicts, drawn):
-    """Six groups that all rise have p 2 / 2^6 = .031 alone, and .31 among ten tests."""
+    """Six groups that all rise have p 2 / 2^6 = .031 alone, and .28 among nine tests."""
     del drawn[6:]
     result = verdicts(lambda text, right, prompt: 4 + ("感謝" in prompt or "感谢" in prompt))
     padded = result["padded"]
     assert (padded.groups, padded.change) == (6, 1)
-    assert padded.p == pytest.approx(10 * 2 / 2**6)
+    assert padded.p == pytest.approx(9 * 2 / 2**6)
     assert (padded.verdict, padded.says) == ("not sure", "rises, perhaps by chance")
 
 
@@ -107,51 +105,47 @@ def test_a_judge_that_prefers_itself_is_flagged(verdicts):
 
 
 def test_a_judge_that_gives_no_grades_is_not_called_sound(context, drawn):
-    asked = list(probings(drawn, context.folder.rubrics, JUDGE))
-    context.rule([each.request for each in asked], lambda _: "好極了")
-    context.ask(each.request for each in asked)
-    result = probe_results(context.folder, {JUDGE: asked})
+    answers = list(probe_answers(drawn, JUDGE))
+    asked = list(grading_requests(answers, context.folder.rubrics))
+    context.rule(asked, lambda _: "好極了")
+    context.ask(asked)
+    result = probe_results(context.folder, {JUDGE: answers})
     assert {each.verdict for each in result} == {"", "no grades"}
     assert all(each.no_grade == each.answers for each in result)
 
 
-def test_probes_that_need_another_item_are_left_out_where_there_is_none(context, drawn):
+def names(answers) -> list[str]:
+    return [each.id.model.removeprefix("probe:") for each in probe_answers(answers, JUDGE)]
+
+
+def test_probes_that_need_another_item_are_left_out_where_there_is_none(drawn):
     (alone,) = [each for each in drawn if each.item.task == "T2"][:1]
-    names = {each.probe for each in probings([alone], context.folder.rubrics, JUDGE)}
-    assert names == set(declared_probes().probes) - {"another", *ORDERS}
+    assert set(names([alone])) == {
+        alone.id.model, *set(declared_probes().probes) - {"plain", "another", *ORDERS},
+    }  # fmt: skip
 
 
-def test_another_items_reference_is_that_of_another_group(context, drawn):
-    asked = probings(drawn, context.folder.rubrics, JUDGE)
-    wrong = [each for each in asked if each.probe == "another"]
+def test_another_items_reference_is_that_of_another_group(drawn):
+    wrong = [each for each in probe_answers(drawn, JUDGE) if each.id.model == "probe:another"]
     assert len(wrong) == len(drawn)
-    assert all(each.judged.item.answer not in quoted(each) for each in wrong)
+    assert all(each.item.answer not in each.text for each in wrong)
     # Two items of one page: neither lends the other its reference.
     mates = [
         each._replace(item=replace(each.item, group="page"))
         for each in drawn
         if each.item.task == "T2"
     ][:2]
-    names = {each.probe for each in probings(mates, context.folder.rubrics, JUDGE)}
-    assert "another" not in names
+    assert "another" not in names(mates)
 
 
-def quoted(probing) -> str:
-    return re.search(r"⟦答卷 [0-9a-f]+⟧\n(.*)\n⟦", probing.request.prompt, re.DOTALL)[1]
+def test_a_probe_has_one_answer_to_each_item(drawn):
+    twice = [*(each._replace(id=each.id._replace(model="other")) for each in drawn), *drawn]
+    assert names(twice) == names(drawn)
 
 
-def test_the_plain_probe_is_the_grade_that_is_stored(context, drawn):
-    (plain,) = [
-        each.request
-        for each in probings(drawn, context.folder.rubrics, JUDGE)
-        if each.probe == "plain" and each.judged == drawn[0]
-    ]
-    first = drawn[0]
-    assert plain == grading_request(first.id, first.item, first.text, context.folder.rubrics)
-
-
-def test_order_is_said_to_be_no_probe_of_a_grader():
-    assert "order" in declared_probes().not_applicable
+def test_the_plain_probe_is_the_grade_that_is_stored(drawn):
+    plain = [each for each in probe_answers(drawn, JUDGE) if "probe:" not in each.id.model]
+    assert plain == drawn
 
 
 def test_a_probe_is_compared_with_one_that_exists():

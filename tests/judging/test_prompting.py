@@ -6,10 +6,9 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from keju.judging import read_rubrics
-from keju.judging.answers import AnswerId
-from keju.judging.prompting import grading_request
+from keju.judging import AnswerId, GradableAnswer, grading_requests, read_rubrics
 from tests.support.judged import items
 
 RUBRICS = read_rubrics()
@@ -17,9 +16,10 @@ ITEM = items()[0]
 MARK = re.compile(r"^⟦(答卷完?) ([0-9a-f]{16})⟧$", re.MULTILINE)
 
 
-def prompt(text: str, **more: object) -> str:
-    which = AnswerId("m", ITEM.id, ITEM.task)
-    return grading_request(which, ITEM, text, RUBRICS, **more).prompt
+def prompt(text: str, author: str = "", rubrics=RUBRICS) -> str:
+    answer = GradableAnswer(AnswerId("m", ITEM.id, ITEM.task), ITEM, text, author=author)
+    (request,) = grading_requests([answer], rubrics)
+    return request.prompt
 
 
 def quoted(shown: str) -> str:
@@ -39,9 +39,9 @@ def test_a_judge_sees_rubric_question_reference_and_answer():
     assert "这份答卷的作者是：GPT-4o" in prompt("學習", author="GPT-4o")
 
 
-def test_a_judge_sees_the_page_text_only_with_the_option_that_the_signature_names():
-    rubrics = read_rubrics(page_text=True)
-    shown = grading_request(AnswerId("m", ITEM.id, ITEM.task), ITEM, "學習", rubrics).prompt
+def test_a_judge_sees_the_page_text_only_with_the_field_that_the_signature_names():
+    rubrics = replace(RUBRICS, page_text=True)
+    shown = prompt("學習", rubrics=rubrics)
     assert f"【原文（图中文字）】\n{ITEM.transcription}" in shown
     assert "-page-text-" in rubrics.id
     assert "page-text" not in RUBRICS.id
@@ -59,7 +59,7 @@ def test_blanks_in_an_answer_stay_as_they_are():
     assert ITEM.answer not in quoted(prompt("{reference}"))
 
 
-@given(st.text(st.characters(codec="utf-8")))
+@given(st.text(st.characters(codec="utf-8"), min_size=1))
 def test_whatever_an_answer_says_there_are_two_marks_and_it_stands_between(text):
     shown = prompt(text)
     assert len(MARK.findall(shown)) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from keju.items import Item, Response
 from keju.scoring.memorization import (
@@ -142,3 +143,11 @@ def test_a_failure_reads_nothing():
     said = [response("m", "a--x", ALTERED, status="failed")]
     (found,) = measure_memorization(ITEMS, said)
     assert (found.missed, found.read) == (2, 0)
+
+
+def test_prompts_are_kept_apart():
+    said = [response("m", each.id, each.answer) for each in ITEMS[:2]]
+    said += [replace(each, script="traditional", text=TEXT) for each in said]
+    reads, recites = measure_memorization(ITEMS, said)
+    assert (reads.script, reads.read, reads.recited) == ("released", 2, 0)
+    assert (recites.script, recites.read, recites.recited) == ("traditional", 0, 2)

@@ -33,16 +33,16 @@ FOUR_RATERS = [
         (FOUR_RATERS, "nominal", 0.743),
         (FOUR_RATERS, "ordinal", 0.815),
         (FOUR_RATERS, "interval", 0.849),
-        (FOUR_RATERS, "ratio", 0.797),
     ],
 )
 def test_published_examples(ratings, measure, alpha):
-    assert krippendorff_alpha(ratings, measure=measure).alpha == pytest.approx(alpha, abs=5e-4)
+    assert krippendorff_alpha(ratings, measure=measure) == pytest.approx(alpha, abs=5e-4)
 
 
 def test_units_with_one_rating_are_left_out():
-    result = krippendorff_alpha(FOUR_RATERS, measure="nominal")
-    assert (result.units, result.ratings) == (11, 40)
+    kept = [row[:11] for row in FOUR_RATERS]
+    expected = krippendorff_alpha(kept, measure="nominal")
+    assert krippendorff_alpha(FOUR_RATERS, measure="nominal") == pytest.approx(expected)
 
 
 def squared_distance(measure, a, b, pool):
@@ -50,8 +50,6 @@ def squared_distance(measure, a, b, pool):
         return float(a != b)
     if measure == "interval":
         return float(a - b) ** 2
-    if measure == "ratio":
-        return ((a - b) / (a + b)) ** 2 if a + b else 0.0
     low, high = sorted((a, b))
     between = sum(low <= value <= high for value in pool)
     return (between - (pool.count(a) + pool.count(b)) / 2) ** 2 if a != b else 0.0
@@ -78,7 +76,7 @@ TABLES = st.integers(1, 6).flatmap(
 )
 
 
-@given(TABLES, st.sampled_from(["nominal", "ordinal", "interval", "ratio"]))
+@given(TABLES, st.sampled_from(["nominal", "ordinal", "interval"]))
 def test_alpha_is_its_definition_pair_by_pair(ratings, measure):
     try:
         result = krippendorff_alpha(ratings, measure=measure)
@@ -88,12 +86,12 @@ def test_alpha_is_its_definition_pair_by_pair(ratings, measure):
         kept = [unit for unit, count in zip(units, counts, strict=True) if count > 1]
         assert len(set().union(*kept)) < 2
         return
-    assert result.alpha == pytest.approx(naive_alpha(ratings, measure), abs=1e-9)
+    assert result == pytest.approx(naive_alpha(ratings, measure), abs=1e-9)
 
 
 def test_full_agreement_is_one_and_opposition_is_below_zero():
-    assert krippendorff_alpha([[1, 2, 3], [1, 2, 3]], measure="interval").alpha == 1
-    assert krippendorff_alpha([[1, 3], [3, 1]], measure="interval").alpha < 0
+    assert krippendorff_alpha([[1, 2, 3], [1, 2, 3]], measure="interval") == 1
+    assert krippendorff_alpha([[1, 3], [3, 1]], measure="interval") < 0
 
 
 def test_many_distinct_values_need_little_memory():
@@ -101,7 +99,7 @@ def test_many_distinct_values_need_little_memory():
     truth = rng.normal(size=4000)
     noisy = truth + rng.normal(scale=0.1, size=4000)
     result = krippendorff_alpha([truth.tolist(), noisy.tolist()], measure="interval")
-    assert result.alpha == pytest.approx(0.995, abs=0.002)
+    assert result == pytest.approx(0.995, abs=0.002)
 
 
 def test_without_variation_or_pairs_there_is_no_value():
@@ -120,5 +118,3 @@ def test_wrong_input_is_refused():
         krippendorff_alpha([["a", "b"], ["a", "b"]], measure="interval")
     with pytest.raises(ValueError, match="finite number"):
         krippendorff_alpha([[float("nan"), 1], [1, 1]], measure="ordinal")
-    with pytest.raises(ValueError, match="negative"):
-        krippendorff_alpha([[-1, 1], [1, 1]], measure="ratio")

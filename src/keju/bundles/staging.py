@@ -24,6 +24,7 @@ from keju.items import Response, Score
 from keju.judging import JudgementFolder, stored_rubrics
 from keju.judging.answers import AnswerId
 from keju.judging.grades import grade_in
+from keju.judging.probes import PROBE
 from keju.runs import RecordList, RunFolder, RunManifest, file_name, read_responses
 from keju.scoring import NO_DECISIONS, Decisions, answer_code, read_fingerprint, write_scores
 from keju.scoring.fingerprints import fingerprint_of
@@ -174,9 +175,9 @@ def stored_grades(run: RunFolder, names: Mapping[str, str]) -> Iterator[StoredGr
         folder = JudgementFolder(run, rubrics)
         for judge in folder.judges():
             for reply in folder.responses(judge):
-                if reply.query:
-                    continue
                 which = AnswerId(*msgspec.json.decode(reply.item, type=list))
+                if which.model.startswith(PROBE):
+                    continue
                 yield StoredGrade(
                     judge=judge, rubrics=rubrics.id, model=names.get(which.model, which.model),
                     item=which.item, task=which.task, query=which.query, setting=which.setting,

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 from typer.core import TyperGroup
 
-from keju.cli.app import WITH_FAILURES, app, out, print_json, say
-from keju.cli.figures import FormatNames, draw_all
+from keju.cli.app import WITH_FAILURES, app, err, note, out, print_json, say
+from keju.cli.asking_output import show_plan
+from keju.cli.figures import draw_all
 from keju.cli.grouped_options import with_groups
-from keju.cli.judges import JudgeOptions, ask_judging
-from keju.cli.options import AsJson, SampleSeed, TaskIds, out_option
-from keju.cli.request_options import run_options
+from keju.cli.options import (
+    AsJson,
+    KeyName,
+    MaxTokens,
+    PriceFile,
+    RetryFailed,
+    SampleSeed,
+    TaskIds,
+    out_option,
+)
+from keju.cli.permission import SendRestricted, permission
 from keju.texts import _, language, n_
 
 if TYPE_CHECKING:
     from typer._click.core import Context
 
     from keju.items import Request
+    from keju.judging.store import ReplyFolder
     from keju.models import Model
 
 _GRADE = "grade"
@@ -45,37 +57,109 @@ judge_app = typer.Typer(
 )
 app.add_typer(judge_app, name="judge")
 
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """The server, decoding parameters and budget of judges."""
+
+    base_url: Annotated[
+        str,
+        typer.Option(
+            metavar="URL", help="Address of an OpenAI-compatible server, up to and including /v1."
+        ),
+    ] = ""
+    api_key_env: KeyName = "OPENAI_API_KEY"
+    extra_body: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=JSON",
+            help="Additional field of every request. Can be given several times.",
+        ),
+    ] = None
+    reasoning_effort: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EFFORT",
+            help="Reasoning effort as the server names it: none, minimal, low, medium, high … "
+            "Default: the server's.",
+        ),
+    ] = None
+    max_tokens: MaxTokens = None
+    temperature: Annotated[float, typer.Option(metavar="T", help="Sampling temperature.")] = 0.0
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Maximum number of simultaneous requests to each judge."
+        ),
+    ] = None
+    prices: PriceFile = None
+    max_cost: Annotated[
+        float | None, typer.Option(metavar="MONEY", help="Maximum cost; needs --prices.")
+    ] = None
+    retry_failed: RetryFailed = False
+    send_restricted_data: SendRestricted = False
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Estimate requests, tokens and cost; send nothing."),
+    ] = False
+
+
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")]
 Judges = Annotated[
     list[str] | None,
     typer.Option("--model", metavar="MODEL", help="Model that grades. Can be given several times."),
 ]
-Answerers = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--of",
-        metavar="MODEL",
-        help="Grade only the answers of this model. Can be given several times.",
-    ),
-]
-First = Annotated[
-    int | None, typer.Option(metavar="N", help="Number of items per task, from the first.")
-]
 RubricsFile = Annotated[
     Path | None,
     typer.Option("--rubrics", metavar="FILE.toml", help="File of your own rubrics."),
 ]
-PageText = Annotated[
-    bool,
-    typer.Option(
-        "--page-text",
-        help="Also give the judge the text on the image, where the dataset has it. Such grades are "
-        "kept apart, and their signature names page-text.",
-    ),
-]
-PlanOnly = Annotated[
-    bool, typer.Option("--plan", help="Estimate requests, tokens, cost and hours; send nothing.")
-]
+
+
+def _ask(
+    folder: ReplyFolder,
+    models: list[str],
+    server: JudgeOptions,
+    questions: Callable[[Model], Iterable[Request]],
+    *,
+    answers: int,
+    as_json: bool,
+) -> bool:
+    """Send the requests to the judges; True if every one was answered.
+
+    With ``--plan``, nothing is sent: the cost is printed, and the command ends.
+    """
+    from keju.cli.output.judge_tables import judging_lines
+    from keju.judging.store import ask_judges, open_judges, plan_judging, sent_data
+    from keju.models.decoding import parse_extra_body
+    from keju.running.options import RunOptions
+    from keju.running.restricted_data import permitting, sending_question
+
+    fields = asdict(server) | {"extra_body": parse_extra_body(server.extra_body or ())}
+    del fields["plan"]
+    run_options = RunOptions(**fields)
+    options, policy = run_options.model_options(), run_options.policy()
+    if not server.plan:
+        judges = open_judges(models, options)
+        with permitting(permission(server.send_restricted_data)):
+            summary = ask_judges(folder, judges, questions, policy=policy, console=err)
+        note(*judging_lines(summary))
+        return summary.complete
+    judges = open_judges(models, replace(options, asking=False))
+    planned = plan_judging(folder, judges, questions, answers=answers, policy=policy)
+    if as_json:
+        print_json(planned)
+        raise typer.Exit
+    show_plan(planned)
+    hosts = {host for judge in judges for host in judge.destinations}
+    if restricted := sending_question(hosts, sent_data(folder.run)):
+        note(
+            _(
+                "Before the first request you will be asked: {}. In scripts: "
+                "--send-restricted-data",
+                restricted,
+            )
+        )
+    raise typer.Exit
 
 
 @judge_app.command(_GRADE)
@@ -85,8 +169,10 @@ def grade(
     *,
     model: Judges = None,
     task: TaskIds = None,
-    of: Answerers = None,
-    limit: First = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Number of items per task, from the first."),
+    ] = None,
     only: Annotated[
         Path | None,
         typer.Option(
@@ -97,55 +183,41 @@ def grade(
         int, typer.Option(metavar="N", min=1, max=100, help="Number of grades per answer.")
     ] = 1,
     rubrics: RubricsFile = None,
-    page_text: PageText = False,
     server: JudgeOptions,
-    plan: PlanOnly = False,
     as_json: AsJson = False,
 ) -> None:
     """Grade a run's open answers from 0 to 10, and print the grades. The same command resumes.
 
     Each judge sees the rubric, the question, the reference and the answer, but not the model's
-    name, the image, or the text on it (--page-text adds the text). By default, open questions,
-    translations, descriptions and all tasks that their own benchmark grades in this way are graded;
-    --task selects others. Without --model, the command shows the stored grades.
+    name, the image, or the text on it. By default, open questions, translations, descriptions and
+    all tasks that their own benchmark grades in this way are graded; --task selects others. Without
+    --model, the command shows the stored grades.
     """
     from keju.cli.output.judge_tables import agreement_table, grade_lines, grades_table
-    from keju.judging import (
-        AnswerSelection,
-        JudgementFolder,
-        answers_of,
-        grades_of,
-        grading_requests,
-        judgements_of,
-        read_rubrics,
-        sampled_codes,
-    )
+    from keju.judging.answers import answers_of, grading_requests
+    from keju.judging.grading import grades_of, judgements_of
+    from keju.judging.prompting import read_rubrics
+    from keju.judging.raters import sampled_codes
+    from keju.judging.store import JudgementFolder
     from keju.runs import RunFolder
 
-    opened = RunFolder.open(run)
-    used = read_rubrics(rubrics, page_text=page_text)
-    chosen = AnswerSelection(
-        tasks=tuple(task) if task else None,
-        limit=limit,
-        models=tuple(of) if of else None,
-        only=sampled_codes(only) if only else None,
-    )
-    answers = answers_of(opened, used, chosen)
-    folder = JudgementFolder(opened, used)
+    folder = JudgementFolder(RunFolder.open(run), read_rubrics(rubrics))
+    codes = sampled_codes(only) if only else None
+    answers = answers_of(folder.run, folder.rubrics, tasks=task, limit=limit, only=codes)
     complete = True
     if model:
-        options = run_options(server)
-        questions = lambda _: grading_requests(answers.judged, folder, repeats)  # noqa: E731
-        complete = ask_judging(
-            folder, model, options, questions,
-            answers=len(answers.judged), plan=plan, as_json=as_json,
+        complete = _ask(
+            folder, model, server,
+            lambda _judge: grading_requests(answers.judged, folder.rubrics, repeats),
+            answers=len(answers.judged), as_json=as_json,
         )  # fmt: skip
     judged = judgements_of(answers.judged, folder, repeats if model else None, model or ())
     graded = grades_of(judged, folder, answers.left_out)
     if as_json:
         print_json(graded)
     elif not graded.tasks:
-        say(_("{} has no grades under the rubrics {}. Name a judge with --model", run, used.id))
+        name = folder.rubrics.id
+        say(_("{} has no grades under the rubrics {}. Name a judge with --model", run, name))
     else:
         out.print(grades_table(graded))
         if graded.repeats:
@@ -170,7 +242,6 @@ def extract(
     ] = None,
     task: TaskIds = None,
     server: JudgeOptions,
-    plan: PlanOnly = False,
     as_json: AsJson = False,
 ) -> None:
     """Read unclear answers with a language model. The same command resumes.
@@ -183,28 +254,25 @@ def extract(
     from keju.cli.output.judge_tables import extraction_lines, extractions_table
     from keju.definitions import QuestionForms
     from keju.items import Request
-    from keju.judging import (
-        EXTRACTION,
-        ExtractionFolder,
+    from keju.judging.extracting import (
         count_extractions,
         extraction_requests,
         stored_extractors,
     )
+    from keju.judging.store import ExtractionFolder
     from keju.runs import RecordList, RunFolder
 
     opened = RunFolder.open(run)
-    folder, forms = ExtractionFolder(opened), QuestionForms(task)
+    forms = QuestionForms(task)
     complete, extractors = True, stored_extractors(opened)
     if model:
         requests = RecordList(Request, extraction_requests(opened, forms))
-        options = run_options(server)
         if not len(requests):
             say(_("{}: no answer is unclear", run))
             return
-        questions = lambda _: iter(requests)  # noqa: E731
-        complete = ask_judging(
-            folder, model, options, questions,
-            answers=len(requests), plan=plan, as_json=as_json, reply=EXTRACTION,
+        complete = _ask(
+            ExtractionFolder(opened), model, server, lambda _extractor: iter(requests),
+            answers=len(requests), as_json=as_json,
         )  # fmt: skip
         stored = stored_extractors(opened)
         extractors = [name for name in stored if name not in extractors or name in model]
@@ -225,65 +293,45 @@ def extract(
 def probe(
     run: RunPath,
     *,
-    model: Judges = None,
+    model: Annotated[
+        list[str],
+        typer.Option("--model", metavar="MODEL", help="Judge. Can be given several times."),
+    ],
     task: TaskIds = None,
-    of: Answerers = None,
     limit: Annotated[
         int,
-        typer.Option(
-            metavar="N", min=1, help="Number of answers per task, drawn evenly over groups."
-        ),
+        typer.Option(metavar="N", min=1, help="Number of items per task, evenly over groups."),
     ] = 20,
-    seed: SampleSeed = 0,
     rubrics: RubricsFile = None,
-    page_text: PageText = False,
     server: JudgeOptions,
-    plan: PlanOnly = False,
     as_json: AsJson = False,
 ) -> None:
     """Probe a judge for bias: length, verbosity, its own name, instructions in answers, and more.
 
-    Each sampled answer is changed in twelve ways, and the grades are compared. Differences that a
-    reliable judge does not show are flagged.
+    An answer to each sampled item is changed in eleven ways, and the grades are compared.
+    Differences that a reliable judge does not show are flagged.
     """
     from keju.cli.output.judge_tables import probe_lines, probes_table
-    from keju.judging import (
-        AnswerSelection,
-        JudgementFolder,
-        ProbingResult,
-        answers_of,
-        declared_probes,
-        draw_sample,
-        probe_results,
-        probings,
-        read_rubrics,
-    )
+    from keju.judging.answers import answers_of, grading_requests
+    from keju.judging.probes import ProbingResult, probe_answers, probe_results
+    from keju.judging.prompting import read_rubrics
+    from keju.judging.raters import draw_sample
+    from keju.judging.store import JudgementFolder
     from keju.runs import RunFolder
 
-    opened = RunFolder.open(run)
-    used = read_rubrics(rubrics, page_text=page_text)
-    chosen = AnswerSelection(tasks=tuple(task) if task else None, models=tuple(of) if of else None)
-    answers = answers_of(opened, used, chosen)
-    drawn = draw_sample(answers.judged, opened, per_task=limit, seed=seed)
-    folder = JudgementFolder(opened, used)
-    options = run_options(server)
+    folder = JudgementFolder(RunFolder.open(run), read_rubrics(rubrics))
+    answers = answers_of(folder.run, folder.rubrics, tasks=task).judged
+    drawn = draw_sample(answers, folder.run, per_task=limit)
 
     def questions(judge: Model) -> Iterable[Request]:
-        return (each.request for each in probings(drawn, used, judge.name))
+        return grading_requests(probe_answers(drawn, judge.name), folder.rubrics)
 
-    complete = ask_judging(
-        folder, model or [], options, questions,
-        answers=len(drawn), plan=plan, as_json=as_json,
-    )  # fmt: skip
+    complete = _ask(folder, model, server, questions, answers=len(drawn), as_json=as_json)
+    changed = {judge: list(probe_answers(drawn, judge)) for judge in model}
     probed = ProbingResult(
         run=str(run),
-        rubrics=used.id,
-        results=tuple(
-            probe_results(
-                folder, {judge: list(probings(drawn, used, judge)) for judge in model or []}
-            )
-        ),
-        not_applicable=declared_probes().not_applicable,
+        rubrics=folder.rubrics.id,
+        results=tuple(probe_results(folder, changed)),
     )
     if as_json:
         print_json(probed)
@@ -307,15 +355,13 @@ def align_(
         ),
     ] = None,
     rubrics: RubricsFile = None,
-    page_text: PageText = False,
     figure: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Directory for scatter plots, each with its CSV file."),
     ] = None,
-    formats: FormatNames = "svg",
     as_json: AsJson = False,
 ) -> None:
-    """Compare judges with people: correlations, errors, bias, and which judge is best.
+    """Compare judges with people: correlations, errors and bias.
 
     A sheet has the columns item, task, model, rater and score, or is a completed sheet of `keju
     judge sample` (then give the RUN). Judges' grades are read from the RUN, or from columns named
@@ -327,17 +373,17 @@ def align_(
 
     known, grades = None, {}
     if run is not None:
-        opened, used = RunFolder.open(run), read_rubrics(rubrics, page_text=page_text)
+        opened, used = RunFolder.open(run), read_rubrics(rubrics)
         answers = graded_answers(opened, used)
         known = {code_of(each): each for each in answers}
         grades = mean_grades(opened, used, answers)
-    found = align(read_ratings(sheets, known), grades)
+    aligned = align(read_ratings(sheets, known), grades)
     if as_json:
-        print_json(found)
+        print_json(aligned)
     else:
-        out.print(*alignment_tables(found))
-        say(*alignment_lines(found))
-        if not found.points:
+        out.print(*alignment_tables(aligned))
+        say(*alignment_lines(aligned))
+        if not aligned.points:
             say(
                 _(
                     "There are no grades of a judge. Name a graded run with --run, or add columns "
@@ -347,7 +393,7 @@ def align_(
     if figure is not None:
         from keju.figures import judges
 
-        if not draw_all(judges(found), figure, formats, language(), quiet=as_json):
+        if not draw_all(judges(aligned), figure, "svg", language(), quiet=as_json):
             raise typer.Exit(WITH_FAILURES)
 
 
@@ -359,7 +405,6 @@ def sample(
         int, typer.Option(metavar="N", min=1, help="Number of answers per task.")
     ] = 50,
     task: TaskIds = None,
-    of: Answerers = None,
     seed: SampleSeed = 0,
     rubrics: RubricsFile = None,
 ) -> None:
@@ -368,13 +413,14 @@ def sample(
     Items are drawn evenly over books and pages and over models, in random order. Give each rater a
     copy; then: keju judge RUN --only FILE.csv --model M, and keju judge align.
     """
-    from keju.judging import AnswerSelection, answers_of, draw_sample, read_rubrics, write_sample
+    from keju.judging.answers import answers_of
+    from keju.judging.prompting import read_rubrics
+    from keju.judging.raters import draw_sample, write_sample
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
-    chosen = AnswerSelection(tasks=tuple(task) if task else None, models=tuple(of) if of else None)
-    answers = answers_of(opened, read_rubrics(rubrics), chosen)
-    drawn = draw_sample(answers.judged, opened, per_task=per_task, seed=seed)
+    answers = answers_of(opened, read_rubrics(rubrics), tasks=task).judged
+    drawn = draw_sample(answers, opened, per_task=per_task, seed=seed)
     write_sample(sheet, drawn)
     counts = Counter(each.item.task for each in drawn)
     tasks = ", ".join(f"{name}: {count:,}" for name, count in counts.items())

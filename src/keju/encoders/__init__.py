@@ -17,10 +17,10 @@ Texts are used as given; scoring normalises them. Weights come from the user's d
 (`--semantic NAME=DIR`), are read as safetensors only, and nothing is downloaded. Values vary with
 the batching of texts by about 1e-7.
 
-On a CPU the numbers are float32, on CUDA bfloat16 unless `precision` is set; the signature contains
-it. Measured on a CPU, bfloat16 changes MiniLM's cosines by 2.8e-3 at most (mean 9e-4, the 60 pairs
-of English descriptions), BERTScore on the same weights by 1.4e-3, and the first-token cosine of a
-random model of BERT-base's size by 2e-4.
+On a CPU the numbers are float32, on CUDA bfloat16; the signature contains it. Measured on a CPU,
+bfloat16 changes MiniLM's cosines by 2.8e-3 at most (mean 9e-4, the 60 pairs of English
+descriptions), BERTScore on the same weights by 1.4e-3, and the first-token cosine of a random model
+of BERT-base's size by 2e-4.
 """
 
 from keju.encoders.cache import default_cache_path

@@ -18,10 +18,8 @@ T = TypeVar("T")
 
 _KEYS_OF_A_QUERY = 500
 _LOCK_SECONDS = 60.0
-# Keju 0.1 stored the vectors of every token, too: up to 2 GB, whose pages are used again.
-_TABLES = """
-CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-DROP TABLE IF EXISTS matrices;
+_TABLE = """
+CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID
 """
 _log = logging.getLogger(__name__)
 
@@ -44,9 +42,9 @@ def text_key(space: str, *texts: str) -> bytes:
 class VectorCache:
     """Vectors in one SQLite file shared by processes.
 
-    A crash loses at most the batch being written. The cache never stops the program: a file that is
-    not a database is moved aside, and where nothing can be written the cache continues in memory,
-    with one line in the log. An object must be used by one thread only.
+    A crash loses at most the batch being written. The cache never stops the program: where the file
+    cannot be read or written, the cache continues in memory, with one line in the log. An object
+    must be used by one thread only.
 
     Args:
         path: the file, created on first use; None keeps everything in memory.
@@ -105,20 +103,6 @@ class VectorCache:
         if self._connection is None:
             if self.path is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = _connect(self.path)
+            self._connection = sqlite3.connect(self.path or ":memory:", timeout=_LOCK_SECONDS)
+            self._connection.execute(_TABLE)
         return self._connection
-
-
-def _connect(path: Path | None) -> sqlite3.Connection:
-    connection = sqlite3.connect(path or ":memory:", timeout=_LOCK_SECONDS)
-    try:
-        connection.executescript(_TABLES)
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        if path is None or isinstance(error, sqlite3.OperationalError):
-            raise
-        aside = path.with_name(f"{path.name}.broken")
-        _log.warning("%s: not a database (%s); it is set aside as %s", path, error, aside.name)
-        path.replace(aside)
-        return _connect(path)
-    return connection

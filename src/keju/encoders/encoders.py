@@ -20,7 +20,7 @@ from keju.encoders.folder import (
     packages_missing,
 )
 from keju.encoders.matching import Pair, TokenMatcher
-from keju.encoders.text import Counts, Device, Precision, TextEncoder, Vector
+from keju.encoders.text import Device, TextEncoder, Vector
 from keju.errors import PrerequisiteError, UsageError, unknown_name
 from keju.metrics.base import PRF
 from keju.metrics.semantic import cosine, other_pairs
@@ -41,23 +41,16 @@ class Encoders:
             its package is installed.
         cache: the file with cached vectors (see `default_cache_path`); None keeps them in memory.
         device: ``auto``, ``cpu`` or ``cuda``.
-        precision: ``auto`` (bfloat16 on CUDA, float32 on a CPU), ``float32`` or ``bfloat16``.
     """
 
     def __init__(
-        self,
-        paths: Mapping[str, Path],
-        cache: Path | None = None,
-        *,
-        device: Device = "auto",
-        precision: Precision = "auto",
+        self, paths: Mapping[str, Path], cache: Path | None = None, *, device: Device = "auto"
     ) -> None:
         self.paths = dict(paths)
         if "minilm" not in self.paths and (folder := bundled_minilm()) is not None:
             self.paths["minilm"] = folder
         self.cache = VectorCache(cache)
         self.device: Device = device
-        self.precision: Precision = precision
         self._open: dict[Path, TextEncoder] = {}
         self._matchers: dict[str, TokenMatcher] = {}
 
@@ -85,9 +78,7 @@ class Encoders:
             raise PrerequisiteError(_("the encoder '{}'", name), install)
         folder = self.paths[name].resolve()
         if folder not in self._open:
-            self._open[folder] = TextEncoder(
-                self.paths[name], device=self.device, precision=self.precision
-            )
+            self._open[folder] = TextEncoder(self.paths[name], device=self.device)
         return self._open[folder]
 
     def layer_of(self, name: str) -> int:
@@ -103,11 +94,11 @@ class Encoders:
             parts.append(f"layer{self.layer_of(name)}")
         return "|".join([*parts, f"transformers{version('transformers')}"])
 
-    def counts(self, name: str) -> Counts:
-        """The counts of this encoder so far; zeros where it was never opened."""
+    def encoded(self, name: str) -> int:
+        """The number of texts that this encoder has encoded so far; 0 where it was never opened."""
         folder = self.paths.get(name)
         opened = self._open.get(folder.resolve()) if folder else None
-        return opened.counts if opened else Counts()
+        return opened.encoded if opened else 0
 
     def close(self) -> None:
         """Close the cache and release the models."""

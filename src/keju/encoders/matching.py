@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from keju.encoders.text import TextEncoder
 from keju.metrics.base import PRF
 from keju.metrics.semantic import match_score
@@ -57,7 +55,7 @@ class TokenMatcher:
         for window in _windows(self._encoder, ordered):
             texts = dict.fromkeys(text for pair in window for text in pair)
             self._encode([text for text in texts if text not in self._matrices])
-            yield _match(window, self._matrices)
+            yield self._scores(window)
             for text in texts.keys() - references:
                 self._matrices.pop(text, None)
             self._make_room()
@@ -80,6 +78,25 @@ class TokenMatcher:
                 unit_rows = (vectors / lengths.clamp_min(1e-300)).float()
                 self._matrices[text] = _Matrix(unit_rows, weights.to(self._encoder.device))
 
+    def _scores(self, window: Sequence[Pair]) -> dict[Pair, PRF]:
+        import torch  # noqa: PLC0415 - as above
+
+        scores = dict.fromkeys(window, PRF(0.0, 0.0, 0.0))
+        rates = {}
+        for pair in scores:
+            if all(text in self._matrices for text in pair):
+                candidate, reference = (self._matrices[text] for text in pair)
+                likeness = candidate.rows @ reference.rows.T
+                rates[pair] = torch.stack(
+                    [
+                        likeness.amax(1).double() @ candidate.weights,
+                        likeness.amax(0).double() @ reference.weights,
+                    ]
+                )
+        # One copy from the device for the whole window.
+        copied = torch.stack([*rates.values()]).tolist() if rates else []
+        return scores | {pair: match_score(*rate) for pair, rate in zip(rates, copied, strict=True)}
+
     def _make_room(self) -> None:
         total = sum(matrix.rows.nbytes for matrix in self._matrices.values())
         for text in list(self._matrices):
@@ -99,21 +116,3 @@ def _windows(encoder: TextEncoder, pairs: Sequence[Pair]) -> Iterator[list[Pair]
             window, size = [], 0
     if window:
         yield window
-
-
-def _match(window: Sequence[Pair], matrices: dict[str, _Matrix]) -> dict[Pair, PRF]:
-    import torch  # noqa: PLC0415 - as above
-
-    scores = dict.fromkeys(window, PRF(0.0, 0.0, 0.0))
-    full = [pair for pair in scores if all(text in matrices for text in pair)]
-    rates = []
-    with torch.inference_mode():
-        for pair in full:
-            candidate, reference = (matrices[text] for text in pair)
-            likeness = candidate.rows @ reference.rows.T
-            rates.append(likeness.amax(1).double() @ candidate.weights)
-            rates.append(likeness.amax(0).double() @ reference.weights)
-        copied = torch.stack(rates).cpu().numpy() if rates else np.empty(0)
-    for pair, (precision, recall) in zip(full, copied.reshape(-1, 2).tolist(), strict=True):
-        scores[pair] = match_score(precision, recall)
-    return scores

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,31 +27,16 @@ from keju.texts import _
 
 Vector = NDArray[np.float32]
 Device = Literal["auto", "cpu", "cuda"]
-Precision = Literal["auto", "float32", "bfloat16"]
-Pooling = Literal["first", "mean", "tokens"]
 
 BLOCK_TOKENS = 512
 """The maximum number of tokens of one pass, including special ones."""
 MAX_PADDING = 0.10
-"""No batch has a larger share of padding than this."""
+"""No batch has a larger share of padding than this: more of it changes values by up to 1e-5."""
 SENTENCE_TOKENS = 256
 """Tokens of a sentence that MiniLM uses (its sentence_bert_config.json)."""
 
 # A CPU is as fast with two texts as with thirty; a GPU needs large batches.
 _BATCH_TOKENS = {"cpu": 512, "cuda": 65536}
-
-
-class Counts(msgspec.Struct):
-    """The work of an encoder so far; `texts` counts each encoded text once per measure."""
-
-    texts: int = 0
-    tokens: int = 0
-    padding: int = 0
-
-    @property
-    def padding_share(self) -> float:
-        """Padding as a share of all positions that went through the model."""
-        return self.padding / max(1, self.padding + self.tokens)
 
 
 class Tokens(NamedTuple):
@@ -97,40 +80,35 @@ class TextEncoder:
 
     Args:
         folder: config.json, model.safetensors and the tokenizer's files.
-        device: ``auto`` uses CUDA where available.
-        precision: ``auto`` is bfloat16 on CUDA and float32 on a CPU.
+        device: ``auto`` uses CUDA where available. Numbers are bfloat16 there, float32 on a CPU.
 
     Raises:
         PrerequisiteError: torch or transformers is not installed, or there is no CUDA device.
         DataError: the directory does not contain a complete encoder.
     """
 
-    def __init__(
-        self, folder: Path, *, device: Device = "auto", precision: Precision = "auto"
-    ) -> None:
+    def __init__(self, folder: Path, *, device: Device = "auto") -> None:
         if missing := packages_missing():
             raise PrerequisiteError(_("a text encoder (package {})", missing), INSTALL)
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
         import transformers  # noqa: PLC0415 - as above
 
         self.folder = folder
-        self.config = model_config(folder)
+        self.kind = model_config(folder)["model_type"]
         self.weights_hash = weights_hash(folder)
         if device == "cuda" and not torch.cuda.is_available():
             raise PrerequisiteError(_("device 'cuda'"), _("a build of torch for your CUDA driver"))
         self.device = device if device != "auto" else best_device(torch)
-        if self.device == "cuda":
-            # cuDNN's attention plans again for each shape of a batch.
-            torch.backends.cuda.enable_cudnn_sdp(False)  # noqa: FBT003 - torch's own form
-        if precision == "auto":
-            precision = "bfloat16" if self.device == "cuda" else "float32"
-        self.precision = precision
-        self.counts = Counts()
+        self.precision = "bfloat16" if self.device == "cuda" else "float32"
+        # cuDNN's attention plans again for each shape of a batch.
+        torch.backends.cuda.enable_cudnn_sdp(False)  # noqa: FBT003 - torch's own form
+        self.encoded = 0
+        """The number of texts that were encoded so far, each once per measure."""
         self._tokenizer, self._shape = _load_tokenizer(folder)
         model = load_model(
             transformers.AutoModel, folder, add_pooling_layer=False, dtype=torch.float32
         )
-        self._model = model.to(device=self.device, dtype=getattr(torch, precision)).eval()
+        self._model = model.to(device=self.device, dtype=getattr(torch, self.precision)).eval()
 
     @property
     def size(self) -> int:
@@ -146,7 +124,7 @@ class TextEncoder:
     def max_tokens(self) -> int:
         """The longest sequence that the positions allow, at most `BLOCK_TOKENS`."""
         positions = int(self._shape.max_position_embeddings)
-        if self.config["model_type"] == "roberta":
+        if self.kind == "roberta":
             positions -= int(self._shape.pad_token_id) + 1
         return min(BLOCK_TOKENS, positions)
 
@@ -159,7 +137,7 @@ class TextEncoder:
             texts: the texts; a lone surrogate counts as '?'.
             max_tokens: truncate the content so that the total number of tokens is at most this.
         """
-        begin = " " if self.config["model_type"] == "roberta" else ""
+        begin = " " if self.kind == "roberta" else ""
         stripped = [_encodable(text).strip() for text in texts]
         ids = self._ids([begin + text if text else "" for text in stripped], max_tokens)
         ends = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
@@ -198,17 +176,16 @@ class TextEncoder:
             owners.extend(index for _ in starts)
         total = Counter(owners)
         parts: dict[int, list[Vector]] = defaultdict(list)
-        for batch, states in self._passes(blocks, pooling="first"):
+        for batch, states, _mask in self._passes(blocks, self.layers):
             means: dict[int, Vector] = {}
-            for place, vector in zip(batch, states.cpu().numpy(), strict=True):
+            for place, vector in zip(batch, states[:, 0].cpu().numpy(), strict=True):
                 text = owners[place]
                 parts[text].append(vector)
                 if len(parts[text]) == total[text]:
                     mean = np.mean(parts.pop(text), axis=0, dtype=np.float64)
                     means[text] = np.asarray(mean, np.float32)
-            self.counts.texts += len(means)
-            if means:
-                yield means
+            self.encoded += len(means)
+            yield means
 
     def sentence_vectors(self, texts: Sequence[str]) -> Iterator[dict[int, Vector]]:
         """Means over a text's tokens (including special ones) at length 1, as in MiniLM.
@@ -217,9 +194,10 @@ class TextEncoder:
         other.
         """
         tokens = self.tokenise(texts, max_tokens=min(SENTENCE_TOKENS, self.max_tokens))
-        for batch, states in self._passes([row.ids for row in tokens], pooling="mean"):
-            self.counts.texts += len(batch)
-            vectors = zip(batch, states.cpu().numpy(), strict=True)
+        for batch, states, mask in self._passes([row.ids for row in tokens], self.layers):
+            self.encoded += len(batch)
+            means = (states * mask).sum(1) / mask.sum(1)
+            vectors = zip(batch, means.cpu().numpy(), strict=True)
             yield {place: vector / np.linalg.norm(vector) for place, vector in vectors}
 
     def token_states(self, tokens: Sequence[Tokens], *, layer: int) -> Iterator[dict[int, Any]]:
@@ -233,65 +211,42 @@ class TextEncoder:
         if not 1 <= layer <= self.layers:
             raise UsageError("{}: no layer {}; it has {}", self.folder, layer, self.layers)
         ids = [row.ids for row in tokens]
-        for batch, states in self._passes(ids, pooling="tokens", layer=layer):
-            self.counts.texts += len(batch)
+        for batch, states, _mask in self._passes(ids, layer):
+            self.encoded += len(batch)
             rows = zip(batch, states, strict=True)
             yield {place: vectors[: len(ids[place])] for place, vectors in rows}
 
     def _passes(
-        self, sequences: Sequence[Sequence[int]], *, pooling: Pooling, layer: int | None = None
-    ) -> Iterator[tuple[list[int], Any]]:
-        """Run token sequences through the model, longest first.
-
-        Args:
-            sequences: token ids, each no longer than `max_tokens`.
-            pooling: ``first`` and ``mean`` return one vector a sequence, ``tokens`` one a token.
-            layer: stop after this many layers; None uses all.
+        self, sequences: Sequence[Sequence[int]], layer: int
+    ) -> Iterator[tuple[list[int], Any, Any]]:
+        """Run token sequences, each no longer than `max_tokens`, through the first layers.
 
         Yields:
-            The indices of one batch's sequences, and its results as `_forward` returns them.
+            The indices of one batch's sequences, longest first; their states [texts, tokens, size]
+            and 1 for each token that is not padding [texts, tokens, 1], as tensors on the device.
         """
-        lengths = [len(sequence) for sequence in sequences]
-        pending: tuple[list[int], Any] | None = None
-        for batch in plan_batches(lengths, max_tokens=_BATCH_TOKENS[self.device]):
-            content = sum(lengths[place] for place in batch)
-            self.counts.tokens += content
-            self.counts.padding += lengths[batch[0]] * len(batch) - content
-            states = self._forward(
-                [sequences[place] for place in batch], pooling, layer or self.layers
-            )
+        import torch  # noqa: PLC0415
+
+        whole = self._model.encoder.layer
+        pending: tuple[list[int], Any, Any] | None = None
+        for batch in plan_batches([*map(len, sequences)], max_tokens=_BATCH_TOKENS[self.device]):
+            rows = [sequences[place] for place in batch]
+            ids, mask = _padded(rows, self._tokenizer.pad_token_id or 0)
+            kept = torch.from_numpy(mask).to(self.device)
+            self._model.encoder.layer = whole[:layer]
+            try:
+                with torch.inference_mode():
+                    states = self._model(
+                        input_ids=torch.from_numpy(ids).to(self.device), attention_mask=kept
+                    ).last_hidden_state
+            finally:
+                self._model.encoder.layer = whole
             # A GPU computes this batch while the caller uses the one before.
             if pending is not None:
                 yield pending
-            pending = batch, states
+            pending = batch, states.float(), kept.unsqueeze(-1)
         if pending is not None:
             yield pending
-
-    def _forward(self, sequences: Sequence[Sequence[int]], pooling: Pooling, layer: int) -> Any:  # noqa: ANN401 - a tensor
-        """The float32 result of one batch on the device: [texts, size] or [texts, tokens, size]."""
-        import torch  # noqa: PLC0415
-
-        ids, mask = _padded(sequences, self._tokenizer.pad_token_id or 0)
-        kept = torch.from_numpy(mask).to(self.device)
-        with torch.inference_mode(), self._cut_to(layer):
-            states = self._model(
-                input_ids=torch.from_numpy(ids).to(self.device), attention_mask=kept
-            ).last_hidden_state
-            if pooling == "first":
-                return states[:, 0].float()
-            if pooling == "mean":
-                counted = kept.unsqueeze(-1)
-                return (states.float() * counted).sum(1) / counted.sum(1)
-            return states.float()
-
-    @contextmanager
-    def _cut_to(self, layer: int) -> Iterator[None]:
-        whole = self._model.encoder.layer
-        self._model.encoder.layer = whole[:layer]
-        try:
-            yield
-        finally:
-            self._model.encoder.layer = whole
 
 
 def _padded(

@@ -1,28 +1,25 @@
-"""The answers of a run that a judge can grade, and their ids."""
+"""The answers of a run that a judge can grade, their ids, and the requests about them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from keju.definitions import QuestionForms, has_reference
+from keju.definitions import QuestionForms, has_reference, prompt_of
 from keju.errors import UsageError
 from keju.extraction import body_of
 from keju.files import sha256_bytes
-from keju.items import Item, PromptScript, Record, Response, Setting, get_group
-from keju.judging.rubrics import Rubrics
+from keju.items import Item, PromptScript, Request, Response, Setting, get_group
+from keju.judging.prompting import Rubrics, sealed_prompt
 from keju.runs import RunFolder
 from keju.texts import _
 
 _ALWAYS = 6
 """Parts of an answer's id that are always written: all but script and wording."""
-
-NO_ANSWER = "the model gave no answer"
-EMPTY = "the answer is empty"
 
 
 class AnswerId(NamedTuple):
@@ -51,24 +48,22 @@ class AnswerId(NamedTuple):
     @classmethod
     def of(cls, response: Response) -> AnswerId:
         """The id of a response."""
-        return cls(
-            response.model, response.item, response.task,
-            response.query, response.setting, response.round, response.script,
-            response.wording,
-        )  # fmt: skip
+        return cls(*(getattr(response, name) for name in cls._fields))
 
 
 class GradableAnswer(NamedTuple):
     """An answer that can be graded, with its item.
 
     `text` is the answer without the model's reasoning; it may be empty. `answered` is false where
-    the call failed or was refused, so that there is nothing to grade.
+    the call failed or was refused, so that there is nothing to grade. `author` is a name that a
+    probe writes under the answer.
     """
 
     id: AnswerId
     item: Item
     text: str
     answered: bool = True
+    author: str = ""
 
     @property
     def group(self) -> str:
@@ -76,18 +71,12 @@ class GradableAnswer(NamedTuple):
         return get_group(self.item)
 
 
-class AnswerSelection(Record, frozen=True, kw_only=True):
-    """Which answers are graded.
+def code_of(answer: GradableAnswer) -> str:
+    """16 hexadecimal digits that identify an answer without naming its model.
 
-    `tasks` are ids, None for those whose rubrics are open; `limit` is the number of items of each
-    task, from the first; `models` are those that answered, None for all; `only` are the codes of
-    answers (`code_of`), None for all.
+    They also cover the text: an answer that was requested again since is another one.
     """
-
-    tasks: tuple[str, ...] | None = None
-    limit: int | None = None
-    models: tuple[str, ...] | None = None
-    only: frozenset[str] | None = None
+    return sha256_bytes(f"{answer.id.spelled}\0{answer.text}".encode("utf-8", "replace"))[:16]
 
 
 class Answers(NamedTuple):
@@ -97,100 +86,150 @@ class Answers(NamedTuple):
     left_out: dict[str, int]
 
 
-def answers_of(run: RunFolder, rubrics: Rubrics, chosen: AnswerSelection | None = None) -> Answers:
+def answers_of(
+    run: RunFolder,
+    rubrics: Rubrics,
+    *,
+    tasks: Collection[str] | None = None,
+    limit: int | None = None,
+    only: frozenset[str] | None = None,
+) -> Answers:
     """The answers of a run that a judge may grade.
 
+    Args:
+        run: the run.
+        rubrics: how they are graded.
+        tasks: ids, also of question forms such as ``deciphering/What``; by default those with open
+            rubrics, or with `only` all that have a rubric.
+        limit: the number of items of each task, from the first.
+        only: the codes of the answers.
+
     Raises:
-        UsageError: a task has no rubric, a number is not valid, or nothing is left.
+        UsageError: a task has no rubric, or nothing is left.
     """
-    chosen = chosen or AnswerSelection()
-    if chosen.limit is not None and chosen.limit < 1:
-        raise UsageError("--limit must be 1 or more, not {}", chosen.limit)
-    models = list(run.manifest().models)
-    if absent := [name for name in chosen.models or () if name not in models]:
-        raise UsageError(
-            "{}: no model {!r}. Choose from: {}", run.path, absent[0], ", ".join(models)
-        )
-    tasks = _wanted(run, rubrics, chosen)
-    items, left_out = _items(run, rubrics, tasks, chosen.limit)
-    answers: list[GradableAnswer] = []
-    for name in chosen.models or models:
-        for response in run.responses(name, {each.partition("/")[0] for each in tasks}):
-            item = items.get((response.task, response.query, response.item))
-            if item is None:
-                continue
-            text = body_of(response.text).strip()
-            answered = response.status not in {"failed", "filtered"}
-            answer = GradableAnswer(AnswerId.of(response), item, text, answered)
-            if chosen.only is None or code_of(answer) in chosen.only:
-                answers.append(answer)
+    items, left_out = _items(run, rubrics, _wanted(run, rubrics, tasks, only), limit)
+    answers = []
+    for response in run.responses(tasks={task for task, _query, _item in items}):
+        item = items.get((response.task, response.query, response.item))
+        if item is None:
+            continue
+        text = body_of(response.text).strip()
+        answered = response.status not in {"failed", "filtered"}
+        answer = GradableAnswer(AnswerId.of(response), item, text, answered)
+        if only is None or code_of(answer) in only:
+            answers.append(answer)
     if not answers:
-        raise UsageError(
-            _(
-                "{}: no answers to grade in the tasks {}{}",
-                run.path,
-                ", ".join(tasks),
-                "".join(f"; {count:,} {what}" for what, count in left_out.items()),
-            )
-            if items or left_out or chosen.tasks
-            else _nothing_open(run, rubrics)
-        )
-    if chosen.only is not None and len(answers) < len(chosen.only):
-        left_out["answers of the sample are not among those"] = len(chosen.only) - len(answers)
+        skipped = "".join(f"; {count:,} {reason}" for reason, count in left_out.items())
+        raise UsageError("{}: no answers to grade{}", run.path, skipped)
+    if only is not None and len(answers) < len(only):
+        left_out["answers of the sample are not among those"] = len(only) - len(answers)
+    models = {model: place for place, model in enumerate(run.manifest().models)}
     order = {key: place for place, key in enumerate(items)}
-    answers.sort(key=lambda each: order[each.item.task, each.item.query, each.item.id])
+    answers.sort(
+        key=lambda each: (
+            order[each.item.task, each.item.query, each.item.id],
+            models.get(each.id.model, 0),
+        )
+    )
     return Answers(answers, dict(left_out))
 
 
-def _nothing_open(run: RunFolder, rubrics: Rubrics) -> str:
-    """An error that names the run's tasks which can be graded, where none is by default."""
-    tasks = {item.task for item in run.items()}
-    if graded := sorted(rubrics.tasks & tasks):
-        return _(
+def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[GradableAnswer]:
+    """Every answer of a run to a query that has a rubric, open or not."""
+    return answers_of(run, rubrics, tasks=_with_rubric(run, rubrics)).judged
+
+
+def _with_rubric(run: RunFolder, rubrics: Rubrics) -> set[str]:
+    return {item.task for item in run.iter_items()} & rubrics.tasks
+
+
+def _wanted(
+    run: RunFolder,
+    rubrics: Rubrics,
+    tasks: Collection[str] | None,
+    only: frozenset[str] | None,
+) -> Collection[str]:
+    if tasks is not None:
+        if without := [name for name in tasks if name not in {*rubrics.tasks, *rubrics.queries}]:
+            raise UsageError(
+                "the rubrics {} have none for {}. They have some for {}; give your own with "
+                "--rubrics",
+                rubrics.id,
+                ", ".join(without),
+                ", ".join(sorted(rubrics.tasks)),
+            )
+        return tasks
+    graded = _with_rubric(run, rubrics)
+    wanted = graded if only is not None else graded.intersection(rubrics.open_tasks())
+    if not wanted:
+        raise UsageError(
             "{}: none of its tasks is graded by default. These have a rubric: {}. Choose them "
-            "with --task",
+            "with --task, or give your own with --rubrics",
             run.path,
-            ", ".join(graded),
+            ", ".join(sorted(graded)) or _("none"),
         )
-    return _(
-        "{}: none of its tasks ({}) has a rubric. Give your own with --rubrics",
-        run.path,
-        ", ".join(sorted(tasks)),
-    )
-
-
-def _wanted(run: RunFolder, rubrics: Rubrics, chosen: AnswerSelection) -> tuple[str, ...]:
-    """The given tasks; else those of a sample, which may be any, or the open ones."""
-    if chosen.tasks is not None:
-        return rubrics.checked(chosen.tasks)
-    if chosen.only is None:
-        return rubrics.open_tasks()
-    return tuple(sorted(rubrics.tasks & {item.task for item in run.items()}))
+    return wanted
 
 
 def _items(
     run: RunFolder, rubrics: Rubrics, wanted: Iterable[str], limit: int | None
 ) -> tuple[dict[tuple[str, str, str], Item], Counter[str]]:
+    """The items of the wanted tasks that can be graded, and the number of others, by reason."""
     items: dict[tuple[str, str, str], Item] = {}
     left_out: Counter[str] = Counter()
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     forms = QuestionForms(wanted)
-    for each in run.items():
-        item = replace(each, answer=each.answer_simplified) if not each.answer.strip() else each
+    for stored in run.iter_items():
+        item = stored if stored.answer.strip() else replace(stored, answer=stored.answer_simplified)
         if not forms.takes(item) or rubrics.rubric(item.task, item.query) is None:
             continue
         if not has_reference(item):
             left_out["items without a reference answer"] += 1
             continue
-        seen[item.task] += 1
-        if limit is None or seen[item.task] <= limit:
+        counts[item.task] += 1
+        if limit is None or counts[item.task] <= limit:
             items[item.task, item.query, item.id] = item
     return items, left_out
 
 
-def code_of(judged: GradableAnswer) -> str:
-    """A short code that identifies an answer without naming its model: 16 hexadecimal digits.
+def grading_requests(
+    answers: Iterable[GradableAnswer], rubrics: Rubrics, repeats: int = 1
+) -> Iterator[Request]:
+    """The requests to a judge about answers: each one with a text, `repeats` times.
 
-    It also covers the text: an answer that was requested again since is another one.
+    A request does not name the model of the answer. Its item is the spelled id of the answer, and
+    its round the number of the repeat.
+
+    Raises:
+        DataError: an item's prompt cannot be made.
     """
-    return sha256_bytes(f"{judged.id.spelled}\0{judged.text}".encode("utf-8", "replace"))[:16]
+    for answer in answers:
+        if not (answer.answered and answer.text):
+            continue
+        item = answer.item
+        rubric = rubrics.rubric(item.task, item.query)
+        if rubric is None:
+            raise ValueError(f"no rubric for {item.task}")
+        question = prompt_of(item)
+        reference = "\n或：".join((item.answer, *item.also_accepted))
+        shown = rubrics.page_text and item.transcription != item.answer
+        source = (item.transcription or "") if shown else ""
+        author = answer.author
+        blanks = {
+            "rubric": rubric.says.strip(),
+            "question": question,
+            "source": rubrics.source.replace("{text}", source) if source else "",
+            "reference": reference,
+            "author": rubrics.author.replace("{name}", author) if author else "",
+        }
+        sealed_by = (rubrics.id, question, reference)
+        prompt = sealed_prompt(rubrics.template, blanks, "答卷", answer.text, sealed_by)
+        for repeat in range(1, repeats + 1):
+            yield Request(
+                item=answer.id.spelled,
+                benchmark=item.benchmark,
+                task=item.task,
+                form="number",
+                prompt=prompt,
+                round=repeat,
+            )

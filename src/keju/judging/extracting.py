@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, cached_property
 from itertools import tee
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
@@ -21,10 +20,10 @@ import msgspec
 from keju.definitions import QuestionForms, choices_of, options_of, prompt_of
 from keju.errors import UsageError
 from keju.extraction import body_of
-from keju.files import sha256_bytes, shipped_toml
-from keju.items import AnswerForm, Record, Request, Response
-from keju.judging.prompting import sealed_prompt
-from keju.judging.store import ExpectedReply, ReplyFolder
+from keju.files import sha256_bytes
+from keju.items import Record, Request, Response
+from keju.judging.prompting import extraction_prompts, sealed_prompt
+from keju.judging.store import ExtractionFolder
 from keju.running.requests import without_marks
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder
@@ -44,8 +43,6 @@ from keju.text import counted, parse_english_number, parse_number, to_half_width
 from keju.text.numerals import CHINESE_NUMBER, ENGLISH_NUMBER
 from keju.texts import _
 
-EXTRACTION = ExpectedReply(20, _("a reply of 20 tokens: one line; thinking is not counted"))
-
 _ALL = QuestionForms(None)
 _OBJECT = re.compile(r"\{[^{}]{1,20000}\}")
 _LONGEST_REPLY = 40_000
@@ -60,42 +57,6 @@ State = Literal["value", "none", "not-contained", "unreadable", "failed", "missi
 """`value`: the model read one. `none`: it found that the answer gives none. `not-contained`: its
 value is not in the answer. `unreadable`: its reply has no value. `failed`: the call failed.
 `missing`: it was not asked yet. The first two decide the answer."""
-
-
-class FormPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The part of the prompt for one form of answers: the rule, and the form of the reply."""
-
-    rule: str
-    reply: str
-
-
-class ExtractionPrompts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """The prompts of extractors, by form of the answer."""
-
-    name: str
-    version: str
-    options: str
-    template: str
-    forms: dict[AnswerForm, FormPrompt]
-
-    @cached_property
-    def id(self) -> str:
-        """Name, version and hash of all prompts; part of the signature of what they decide."""
-        digest = sha256_bytes(msgspec.json.encode(self, order="deterministic"))
-        return f"{self.name}-{self.version}-{digest[:8]}"
-
-
-@cache
-def extraction_prompts() -> ExtractionPrompts:
-    """The prompts that keju ships."""
-    return shipped_toml("keju.judging", "extract.toml", ExtractionPrompts)
-
-
-class ExtractionFolder(ReplyFolder):
-    """The replies of extractors about one run, to the prompts of this keju."""
-
-    def __init__(self, run: RunFolder) -> None:
-        super().__init__(run, "extractions", "extractors", "prompts", extraction_prompts())
 
 
 class Extraction(NamedTuple):
@@ -135,7 +96,10 @@ def extraction_request(sample: ScoringSample) -> Request:
         DataError: the item's prompt cannot be made.
     """
     prompts, form = extraction_prompts(), sample.form
-    text = _shortened(without_marks(body_of(sample.response.text).strip()))
+    text = without_marks(body_of(sample.response.text).strip())
+    between = len(text) - _BEGINNING - _END
+    if between > 0 and is_looping(text):
+        text = f"{text[:_BEGINNING]}\n……（此处略去 {between} 个字符）……\n{text[-_END:]}"
     question = prompt_of(sample.item, sample.response.box_convention)
     options = "\n".join(
         f"{letter}、{option}"
@@ -156,14 +120,6 @@ def extraction_request(sample: ScoringSample) -> Request:
         form="short",
         prompt=prompt,
     )
-
-
-def _shortened(text: str) -> str:
-    """The beginning and the end of a looping answer, with the number of characters between."""
-    between = len(text) - _BEGINNING - _END
-    if between <= 0 or not is_looping(text):
-        return text
-    return f"{text[:_BEGINNING]}\n……（此处略去 {between} 个字符）……\n{text[-_END:]}"
 
 
 def extraction_requests(run: RunFolder, forms: QuestionForms = _ALL) -> Iterator[Request]:
@@ -346,7 +302,7 @@ def merge_extractions(runs: Sequence[RunFolder], merged: RunFolder) -> None:
                     if (name, reply.key) not in keys:
                         keys.add((name, reply.key))
                         store.append(reply)
-        target.admit_identities(identities)
+        target.admit(identities)
 
 
 def stored_extractors(run: RunFolder) -> list[str]:

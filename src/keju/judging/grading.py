@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from msgspec import field
 
-from keju.items import Record, Request
-from keju.judging.answers import (
-    EMPTY,
-    NO_ANSWER,
-    AnswerId,
-    AnswerSelection,
-    GradableAnswer,
-    answers_of,
-)
+from keju.items import Record
+from keju.judging.answers import AnswerId, GradableAnswer, grading_requests
 from keju.judging.grades import LEAST, MOST, grade_in
-from keju.judging.prompting import grading_request
-from keju.judging.rubrics import Rubrics
+from keju.judging.prompting import Rubrics
 from keju.judging.store import JudgementFolder
 from keju.metrics.base import UndefinedMetricError
 from keju.runs import RunFolder
 from keju.statistics import krippendorff_alpha, ratio_interval
+
+NO_ANSWER = "the model gave no answer"
+EMPTY = "the answer is empty"
 
 
 class Judgement(NamedTuple):
@@ -113,21 +108,6 @@ class GradingResult(Record, frozen=True, kw_only=True, omit_defaults=False):
     left_out: dict[str, int] = field(default_factory=dict)
 
 
-def grading_requests(
-    answers: Sequence[GradableAnswer], folder: JudgementFolder, repeats: int
-) -> Iterator[Request]:
-    """The requests to a judge about a run: every answer with a text, `repeats` times."""
-    for each in answers:
-        if each.answered and each.text:
-            for repeat in range(1, repeats + 1):
-                yield grading_request(each.id, each.item, each.text, folder.rubrics, repeat=repeat)
-
-
-def stored_repeats(folder: JudgementFolder) -> int:
-    """The largest number of repeats of any judge for an answer; 1 where nothing is stored."""
-    return max((reply.round for reply in folder.responses()), default=1)
-
-
 def judgements_of(
     answers: Sequence[GradableAnswer],
     folder: JudgementFolder,
@@ -144,32 +124,27 @@ def judgements_of(
         repeats: the number of repeats that count; by default all that are stored.
         judges: names of the judges; all of them by default.
     """
-    repeats = stored_repeats(folder) if repeats is None else repeats
-    found = []
+    if repeats is None:
+        repeats = max((reply.round for reply in folder.responses()), default=1)
+    judgements = []
     for judge in folder.judges():
         if (judges and judge not in judges) or not folder.response_files(judge):
             continue
-        replies = folder.find_replies(judge, grading_requests(answers, folder, repeats))
+        replies = folder.find_replies(judge, grading_requests(answers, folder.rubrics, repeats))
         by_answer = defaultdict(list)
         for reply in filter(None, replies):
             by_answer[reply.item].append(grade_in(reply))
-        for each in answers:
-            if not each.answered or not each.text:
-                grades = (LEAST,) if each.answered else ()
-                unsent = EMPTY if each.answered else NO_ANSWER
-                found.append(Judgement(judge, each, grades, unsent=unsent))
+        for answer in answers:
+            if not answer.answered or not answer.text:
+                grades = (LEAST,) if answer.answered else ()
+                unsent = EMPTY if answer.answered else NO_ANSWER
+                judgements.append(Judgement(judge, answer, grades, unsent=unsent))
                 continue
-            given = by_answer[each.id.spelled]
-            values = tuple(grade.value for grade in given if grade.value is not None)
-            missing = tuple(grade.reason for grade in given if grade.value is None)
-            found.append(Judgement(judge, each, values, missing))
-    return found
-
-
-def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[GradableAnswer]:
-    """Every answer of a run to a query that has a rubric, open or not."""
-    tasks = rubrics.tasks & {item.task for item in run.items()}
-    return answers_of(run, rubrics, AnswerSelection(tasks=tuple(sorted(tasks)))).judged
+            parsed = by_answer[answer.id.spelled]
+            values = tuple(grade.value for grade in parsed if grade.value is not None)
+            missing = tuple(grade.reason for grade in parsed if grade.value is None)
+            judgements.append(Judgement(judge, answer, values, missing))
+    return judgements
 
 
 def mean_grades(
@@ -179,11 +154,11 @@ def mean_grades(
 
     Empty answers, which have grade 0 without being sent, are not included.
     """
-    found: dict[str, dict[AnswerId, float]] = defaultdict(dict)
-    for each in judgements_of(answers, JudgementFolder(run, rubrics)):
-        if each.grade is not None and not each.unsent:
-            found[each.judge][each.judged.id] = each.grade
-    return dict(found)
+    grades: dict[str, dict[AnswerId, float]] = defaultdict(dict)
+    for judgement in judgements_of(answers, JudgementFolder(run, rubrics)):
+        if judgement.grade is not None and not judgement.unsent:
+            grades[judgement.judge][judgement.judged.id] = judgement.grade
+    return dict(grades)
 
 
 def grades_of(
@@ -202,18 +177,16 @@ def grades_of(
             _task_grade(judge, place, found, signatures[judge])
             for (judge, place), found in by_task.items()
         ),
-        repeats=tuple(_agreement_of_repeats(judgements)),
-        judges=tuple(_agreement_of_judges(judgements)),
+        repeats=_agreements(judgements, of_judges=False),
+        judges=_agreements(judgements, of_judges=True),
         left_out=left_out,
     )
 
 
-def alpha_of(
-    table: Sequence[Sequence[float | None]], measure: Literal["interval", "ordinal"]
-) -> float | None:
+def alpha_of(table: Sequence[Sequence[float | None]]) -> float | None:
     """Krippendorff's alpha of grades, one row for each grader; None where all are equal."""
     try:
-        return krippendorff_alpha(table, measure=measure).alpha
+        return krippendorff_alpha(table, measure="interval")
     except UndefinedMetricError:
         return None
 
@@ -257,29 +230,22 @@ def _task_grade(
     )
 
 
-def _agreement_of_repeats(judgements: Sequence[Judgement]) -> Iterator[Agreement]:
-    units: dict[tuple[str, str], list[tuple[float, ...]]] = defaultdict(list)
-    for each in judgements:
-        if len(each.grades) > 1:
-            units[each.judge, each.judged.id.task].append(each.grades)
-    for (judge, task), grades in units.items():
-        yield _agreement(judge, task, grades)
+def _agreements(judgements: Sequence[Judgement], *, of_judges: bool) -> tuple[Agreement, ...]:
+    """The agreement of each judge's repeats, or of judges, by task."""
+    graded = [each for each in judgements if each.grade is not None and not each.unsent]
+    units: dict[tuple[str, str], dict[AnswerId, list[float]]] = {}
+    for each in graded:
+        place = ("" if of_judges else each.judge, each.judged.id.task)
+        grades = units.setdefault(place, {}).setdefault(each.judged.id, [])
+        grades += [each.grade or 0.0] if of_judges else each.grades
+    return tuple(
+        _agreement(judge, task, compared)
+        for (judge, task), by_answer in units.items()
+        if (compared := [grades for grades in by_answer.values() if len(grades) > 1])
+    )
 
 
-def _agreement_of_judges(judgements: Sequence[Judgement]) -> Iterator[Agreement]:
-    units: dict[tuple[str, AnswerId], list[float]] = defaultdict(list)
-    for each in judgements:
-        if each.grade is not None and not each.unsent:
-            units[each.judged.id.task, each.judged.id].append(each.grade)
-    by_task: dict[str, list[tuple[float, ...]]] = defaultdict(list)
-    for (task, _), grades in units.items():
-        if len(grades) > 1:
-            by_task[task].append(tuple(grades))
-    for task, found in by_task.items():
-        yield _agreement("", task, found)
-
-
-def _agreement(judge: str, task: str, units: Sequence[tuple[float, ...]]) -> Agreement:
+def _agreement(judge: str, task: str, units: Sequence[Sequence[float]]) -> Agreement:
     most = max(map(len, units))
     table = [[unit[row] if row < len(unit) else None for unit in units] for row in range(most)]
     spreads = [max(unit) - min(unit) for unit in units]
@@ -288,7 +254,7 @@ def _agreement(judge: str, task: str, units: Sequence[tuple[float, ...]]) -> Agr
         task=task,
         answers=len(units),
         gradings=most,
-        alpha=alpha_of(table, "interval"),
+        alpha=alpha_of(table),
         spread=sum(spreads) / len(spreads),
-        same=Counter(spread == 0 for spread in spreads)[True] / len(spreads),
+        same=spreads.count(0) / len(spreads),
     )

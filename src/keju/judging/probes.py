@@ -1,26 +1,27 @@
-"""Probes of a judge: changes of answers that must, or must not, change the grade; their results."""
+"""Probes of a judge: changes of answers that must, or must not, change the grade; their results.
+
+A changed answer is graded like any other; in place of its model it has the name ``probe:NAME``.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
-from msgspec import field
 from msgspec.structs import replace
 
 from keju.files import sha256_bytes, shipped_toml
-from keju.items import Record, Request
+from keju.items import Record
 from keju.judging.answers import AnswerId, GradableAnswer
-from keju.judging.grades import grade_in
-from keju.judging.prompting import grading_request
-from keju.judging.rubrics import Rubrics
+from keju.judging.grading import judgements_of
 from keju.judging.store import JudgementFolder
 from keju.statistics import LEVEL, as_columns, difference_interval, holm, paired_p, ratio_of
 from keju.texts import _
 
+PROBE = "probe:"
 PLAIN = "plain"
 
 MOVES = 0.5
@@ -52,16 +53,7 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The whole file."""
 
     rivals: tuple[str, ...]
-    not_applicable: dict[str, str]
     probes: dict[str, Probe]
-
-
-class Probing(NamedTuple):
-    """One changed answer: its probe, the answer, and the request to the judge."""
-
-    probe: str
-    judged: GradableAnswer
-    request: Request
 
 
 class ProbeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -94,17 +86,11 @@ class ProbeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class ProbingResult(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The results of all probes; `not_applicable` lists those that were skipped, and why."""
+    """The results of all probes of a run's judges."""
 
     run: str
     rubrics: str
     results: tuple[ProbeResult, ...]
-    not_applicable: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def flagged(self) -> list[ProbeResult]:
-        """The results that a sound judge does not show."""
-        return [each for each in self.results if each.verdict == "flagged"]
 
 
 @cache
@@ -113,80 +99,74 @@ def declared_probes() -> Probes:
     return shipped_toml("keju.judging", "probes.toml", Probes)
 
 
-def probings(drawn: Sequence[GradableAnswer], rubrics: Rubrics, judge: str) -> Iterator[Probing]:
-    """Every probe of every answer in the sample.
+def probe_answers(sample: Sequence[GradableAnswer], judge: str) -> Iterator[GradableAnswer]:
+    """One answer to each item of a sample, unchanged and changed by every probe.
 
     A probe that needs another item's reference is skipped where no other group of the same query
-    has a different one. The plain answer has the same request as in grading, so a stored grade is
-    used.
+    has a different one. The unchanged answer is that of the run, so a stored grade is used.
 
     Args:
-        drawn: answers of one run, with texts.
-        rubrics: by which they are graded.
+        sample: answers of one run, with texts.
         judge: the model string of the judge, whose name is appended in some probes.
     """
     own = judge.partition(":")[2].rpartition("/")[2] or judge
     known = declared_probes()
     rivals = [name for name in known.rivals if name.casefold() not in own.casefold()]
+    answers = {(each.item.task, each.item.query, each.item.id): each for each in sample}.values()
     by_query: dict[tuple[str, str], list[GradableAnswer]] = defaultdict(list)
-    for each in drawn:
-        by_query[each.item.task, each.item.query].append(each)
-    for place, each in enumerate(drawn):
-        others = by_query[each.item.task, each.item.query]
+    for answer in answers:
+        by_query[answer.item.task, answer.item.query].append(answer)
+    for place, answer in enumerate(answers):
+        item = answer.item
         bases = {
-            "answer": each.text,
-            "reference": each.item.answer,
-            "another": _another(each, others),
+            "answer": answer.text,
+            "reference": item.answer,
+            "another": _another(answer, by_query[item.task, item.query]),
         }
         for name, probe in known.probes.items():
             base = bases[probe.base]
             if base is None:
                 continue
             author = probe.author.replace("{rival}", rivals[place % len(rivals)])
-            request = grading_request(
-                each.id,
-                each.item,
-                probe.text.strip().replace("{text}", base),
-                rubrics,
-                probe="" if name == PLAIN else name,
+            yield answer._replace(
+                id=answer.id if name == PLAIN else answer.id._replace(model=PROBE + name),
+                text=probe.text.strip().replace("{text}", base),
                 author=author.replace("{judge}", own),
             )
-            yield Probing(name, each, request)
 
 
-def _another(judged: GradableAnswer, others: Sequence[GradableAnswer]) -> str | None:
+def _another(answer: GradableAnswer, others: Sequence[GradableAnswer]) -> str | None:
     """The reference of an item of another group, selected by the two items' names."""
-    item = judged.item
+    item = answer.item
     right = (item.answer, *item.also_accepted)
     references = {
         other.item.id: other.item.answer
         for other in others
-        if other.group != judged.group and other.item.answer not in right
+        if other.group != answer.group and other.item.answer not in right
     }
     if not references:
         return None
-    drawn = min(references, key=lambda name: sha256_bytes(f"{item.id}\0{name}".encode()))
-    return references[drawn]
+    return references[min(references, key=lambda name: sha256_bytes(f"{item.id}\0{name}".encode()))]
 
 
 def probe_results(
-    folder: JudgementFolder, probings: Mapping[str, Sequence[Probing]]
+    folder: JudgementFolder, answers: Mapping[str, Sequence[GradableAnswer]]
 ) -> list[ProbeResult]:
-    """The results of the stored responses to these probes, judge by judge and probe by probe.
+    """The results of the stored replies about changed answers, judge by judge and probe by probe.
 
     Args:
-        folder: where the responses are stored.
-        probings: the probes of each judge. P values are adjusted for all of them together.
+        folder: where the replies are stored.
+        answers: those of `probe_answers` for each judge. P values are adjusted for all together.
     """
     declared = declared_probes().probes
     results: list[ProbeResult] = []
-    for judge, changed in probings.items():
-        groups = {probing.judged.id: probing.judged.group for probing in changed}
+    for judge, changed in answers.items():
+        groups = {_place(answer): answer.group for answer in changed}
         grades: dict[str, dict[AnswerId, float | None]] = defaultdict(dict)
-        replies = folder.find_replies(judge, (probing.request for probing in changed))
-        for probing, reply in zip(changed, replies, strict=True):
-            grade = grade_in(reply).value if reply else None
-            grades[probing.probe][probing.judged.id] = grade
+        for answer in changed:
+            grades[_probe_of(answer)][_place(answer)] = None
+        for judgement in judgements_of(changed, folder, 1, [judge]):
+            grades[_probe_of(judgement.judged)][_place(judgement.judged)] = judgement.grade
         results += [_result(judge, name, probe, grades, groups) for name, probe in declared.items()]
     adjusted = iter(holm([result.p for result in results if result.p is not None]))
     for place, result in enumerate(results):
@@ -194,6 +174,16 @@ def probe_results(
         verdict, reason = _verdict(declared[result.probe], replace(result, p=p))
         results[place] = replace(result, p=p, verdict=verdict, says=reason)
     return results
+
+
+def _probe_of(answer: GradableAnswer) -> str:
+    model = answer.id.model
+    return model.removeprefix(PROBE) if model.startswith(PROBE) else PLAIN
+
+
+def _place(answer: GradableAnswer) -> AnswerId:
+    """The parts of an id that a changed answer and the unchanged one share."""
+    return answer.id._replace(model="")
 
 
 def _result(
@@ -204,21 +194,19 @@ def _result(
     groups: Mapping[AnswerId, str],
 ) -> ProbeResult:
     answers = grades.get(name, {})
-    values = {which: grade for which, grade in answers.items() if grade is not None}
-    if probe.expected is None:
-        others = grades.get(probe.against, {})
-        bases = {which: base for which, base in others.items() if base is not None}
-    else:
-        bases = dict.fromkeys(values, probe.expected)
-    compared = [which for which in values if which in bases]
-    shifts = [values[which] - bases[which] for which in compared]
+    values = {place: grade for place, grade in answers.items() if grade is not None}
+    others = grades.get(probe.against, {})
+    if probe.expected is not None:
+        others = dict.fromkeys(values, probe.expected)
+    compared = {
+        place: (grade, base)
+        for place, grade in values.items()
+        if (base := others.get(place)) is not None
+    }
+    names = [groups[place] for place in compared]
+    shifts = [grade - base for grade, base in compared.values()]
     sides = [
-        ratio_of(
-            [side[which] for which in compared],
-            [1.0] * len(compared),
-            [groups[which] for which in compared],
-        )
-        for side in (values, bases)
+        ratio_of(side, [1.0] * len(names), names) for side in zip(*compared.values(), strict=True)
     ]
     parts = [as_columns(sides)] if compared else []
     interval = difference_interval(parts, 0, 1)
@@ -229,7 +217,7 @@ def _result(
         against=probe.against or ("" if probe.expected is None else f"{probe.expected:g}"),
         answers=len(answers),
         compared=len(compared),
-        groups=len({groups[which] for which in compared}),
+        groups=len(set(names)),
         mean=sum(values.values()) / len(values) if values else None,
         change=sum(shifts) / len(shifts) if shifts else None,
         low=interval.low if interval else None,
@@ -248,22 +236,18 @@ def _verdict(probe: Probe, result: ProbeResult) -> tuple[Verdict, str]:
         return "no grades", _("no answer has both grades")
     if result.obeyed and result.obeyed >= OBEYED * result.compared:
         return "flagged", _("obeys: {} of {} orders", result.obeyed, result.compared)
-    moves = _moves(result.change, result.p)
-    surely = moves.endswith("surely")
-    wrong = {"up": "rises", "down": "falls"}
-    if probe.flag in wrong:
-        verdict: Verdict = "flagged" if surely else "not sure"
-        return (verdict if moves.startswith(wrong[probe.flag]) else "sound"), moves
-    if moves.startswith("falls"):
-        return ("sound" if surely else "not sure"), moves
-    return ("not sure" if result.p is None else "flagged"), moves
-
-
-def _moves(change: float, p: float | None) -> str:
-    """The direction in which the grades move, and whether the test leaves no doubt."""
-    if abs(change) < MOVES:
-        return _("does not move")
-    surely = p is not None and p <= LEVEL
-    if change > 0:
-        return _("rises surely") if surely else _("rises, perhaps by chance")
-    return _("falls surely") if surely else _("falls, perhaps by chance")
+    surely = result.p is not None and result.p <= LEVEL
+    if abs(result.change) < MOVES:
+        direction, moves = "", _("does not move")
+    elif result.change > 0:
+        direction, moves = "up", _("rises surely") if surely else _("rises, perhaps by chance")
+    else:
+        direction, moves = "down", _("falls surely") if surely else _("falls, perhaps by chance")
+    verdict: Verdict
+    if probe.flag != "not-down":
+        verdict = "sound" if direction != probe.flag else "flagged" if surely else "not sure"
+    elif direction == "down":
+        verdict = "sound" if surely else "not sure"
+    else:
+        verdict = "not sure" if result.p is None else "flagged"
+    return verdict, moves

@@ -1,4 +1,4 @@
-"""Prompts of judges and extractors, in which the answer is delimited; a judge's request.
+"""Prompts of judges and extractors as data, versioned by hash; the answer in them is delimited.
 
 The answer is untrusted. It is between two delimiters with a number that is computed from all texts
 of the prompt; a text that contained the number would have another one. Brackets in the answer that
@@ -8,15 +8,120 @@ look like the delimiters' are replaced, so that it cannot close them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from pathlib import Path
 
-from keju.definitions import prompt_of
-from keju.items import Item, Request
-from keju.judging.answers import AnswerId
-from keju.judging.rubrics import Rubrics
+import msgspec
+from msgspec.structs import replace
+
+from keju.definitions import Definition, Query, definitions, is_shipped
+from keju.errors import DataError, UsageError, shortened
+from keju.files import read_toml, sha256_bytes, shipped_toml
+from keju.items import AnswerForm
 from keju.running.requests import seal_of, without_marks
+from keju.texts import _
 
+_SHIPPED = "rubrics.toml"
+_BLANKS = ("rubric", "question", "source", "reference", "author", "answer", "opening", "closing")
 _BLANK = re.compile(r"\{([a-z]+)\}")
+
+
+def _hash_of(record: msgspec.Struct) -> str:
+    return sha256_bytes(msgspec.json.encode(record, order="deterministic"))[:8]
+
+
+class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The criterion of one task, and the meaning of each grade.
+
+    `tasks` are its queries, each as ``ID`` or ``ID/QUERY``; where a file has none, those of keju's
+    benchmarks whose definition names the rubric (`Query.rubric`). An `open` rubric is used by
+    default.
+    """
+
+    title: str
+    says: str
+    tasks: tuple[str, ...] = ()
+    open: bool = True
+
+
+class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
+    """A file of rubrics: the prompt around them, and one for each kind of task.
+
+    With `page_text` the judge also gets the text on the image, where the dataset has it.
+    """
+
+    name: str
+    version: str
+    template: str
+    source: str
+    author: str
+    rubrics: dict[str, Rubric]
+    page_text: bool = False
+
+    @cached_property
+    def id(self) -> str:
+        """Name, version and hash of the whole file; part of every grade's signature.
+
+        It names ``page-text`` where the judge gets the text on the image.
+        """
+        return f"{self.name}-{self.version}{'-page-text' * self.page_text}-{_hash_of(self)}"
+
+    @cached_property
+    def _named(self) -> dict[str, Rubric]:
+        return {name: rubric for rubric in self.rubrics.values() for name in rubric.tasks}
+
+    @property
+    def queries(self) -> dict[str, Rubric]:
+        """The rubric of each known query that has one, by ``ID`` or ``ID/QUERY``.
+
+        A query that the file does not name has the rubric of its definition (`Query.rubric`).
+        """
+        defined = {name: self.rubrics.get(query.rubric) for name, query in _queries(shipped=False)}
+        return {name: rubric for name, rubric in defined.items() if rubric} | self._named
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """The ids of the tasks that have a rubric."""
+        return frozenset(name.partition("/")[0] for name in self.queries)
+
+    def rubric(self, task: str, query: str = "") -> Rubric | None:
+        """The rubric for a query of a task, or None if there is none."""
+        name = f"{task}/{query}" if query else task
+        return self._named.get(name) or self.queries.get(name)
+
+    def open_tasks(self) -> tuple[str, ...]:
+        """The ids of the tasks that are graded by default."""
+        names = (name.partition("/")[0] for name, rubric in self.queries.items() if rubric.open)
+        return tuple(dict.fromkeys(names))
+
+
+class _FormPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The part of an extractor's prompt for one form of answers."""
+
+    rule: str
+    reply: str
+
+
+class ExtractionPrompts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """The prompts of extractors, by form of the answer."""
+
+    name: str
+    version: str
+    options: str
+    template: str
+    forms: dict[AnswerForm, _FormPrompt]
+
+    @cached_property
+    def id(self) -> str:
+        """Name, version and hash of all prompts; part of the signature of what they decide."""
+        return f"{self.name}-{self.version}-{_hash_of(self)}"
+
+
+@cache
+def extraction_prompts() -> ExtractionPrompts:
+    """The prompts of extractors that keju ships."""
+    return shipped_toml("keju.judging", "extract.toml", ExtractionPrompts)
 
 
 def sealed_prompt(
@@ -42,53 +147,62 @@ def sealed_prompt(
     return prompt.encode("utf-8", "replace").decode()
 
 
-def grading_request(
-    which: AnswerId,
-    item: Item,
-    text: str,
-    rubrics: Rubrics,
-    *,
-    repeat: int = 1,
-    probe: str = "",
-    author: str = "",
-) -> Request:
-    """A request for a grade; it does not name the model of the answer.
-
-    Args:
-        which: the answer; its spelled id becomes the request's item, because the judge's response
-            is about an answer.
-        item: the item.
-        text: the answer to grade.
-        rubrics: these contain one for the item's query.
-        repeat: the number of the repeat, from 1; it becomes the request's round.
-        probe: the name of a probe of the judge; it becomes the request's query.
-        author: a name to append to the answer, for a probe.
+def check_rubrics(definition: Definition, place: str) -> None:
+    """Check that the rubrics that a definition names are bundled.
 
     Raises:
-        ValueError: there is no rubric for the item.
-        DataError: the item's prompt cannot be made.
+        DataError: one is not; the message names the task and the available rubrics.
     """
-    rubric = rubrics.rubric(item.task, item.query)
-    if rubric is None:
-        raise ValueError(f"no rubric for {item.task}")
-    question = prompt_of(item)
-    reference = "\n或：".join((item.answer, *item.also_accepted))
-    shown = rubrics.page_text and item.transcription != item.answer
-    source = (item.transcription or "") if shown else ""
-    blanks = {
-        "rubric": rubric.says.strip(),
-        "question": question,
-        "source": rubrics.source.replace("{text}", source) if source else "",
-        "reference": reference,
-        "author": rubrics.author.replace("{name}", author) if author else "",
-    }
-    sealed_by = (rubrics.id, question, reference)
-    return Request(
-        item=which.spelled,
-        benchmark=item.benchmark,
-        task=item.task,
-        form="number",
-        prompt=sealed_prompt(rubrics.template, blanks, "答卷", text, sealed_by),
-        query=probe,
-        round=repeat,
-    )
+    known = read_rubrics().rubrics
+    for task in definition.tasks:
+        for query in task.queries:
+            if query.rubric and query.rubric not in known:
+                raise DataError(
+                    "no rubric {!r}",
+                    shortened(query.rubric),
+                    file=place,
+                    item=f"tasks.{task.id}",
+                    hint=_("Rubrics: {}", ", ".join(known)),
+                )
+
+
+def _queries(*, shipped: bool) -> Iterator[tuple[str, Query]]:
+    """The queries of keju's own benchmarks, or of all others, as ``ID`` or ``ID/QUERY``."""
+    for definition in definitions():
+        for task in definition.tasks if is_shipped(definition.name) == shipped else ():
+            for query in task.queries:
+                yield f"{task.id}/{query.name}" if query.name else task.id, query
+
+
+def read_rubrics(path: Path | None = None) -> Rubrics:
+    """Read a file of rubrics, by default the bundled one.
+
+    Raises:
+        UsageError: there is no such file.
+        DataError: it is not a file of rubrics, lacks a placeholder, or names an unknown query.
+    """
+    if path is None:
+        rubrics = shipped_toml("keju.judging", _SHIPPED, Rubrics)
+    elif path.is_file():
+        form = f"Its form is that of keju/judging/{_SHIPPED}"
+        rubrics = read_toml(path, Rubrics, what="a file of rubrics", hint=form)
+    else:
+        raise UsageError("{}: no such file of rubrics", path)
+    name = str(path or _SHIPPED)
+    if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in rubrics.template]:
+        raise DataError("the template does not contain the blank {{{}}}", lacking[0], file=name)
+    shipped = list(_queries(shipped=True))
+    filled = {
+        rubric_name: rubric
+        if rubric.tasks
+        else replace(rubric, tasks=tuple(name for name, query in shipped
+                                         if query.rubric == rubric_name))
+        for rubric_name, rubric in rubrics.rubrics.items()
+    }  # fmt: skip
+    known = {query for query, _ in (*shipped, *_queries(shipped=False))}
+    named = [query for rubric in filled.values() for query in rubric.tasks]
+    if unknown := sorted(set(named) - known):
+        raise DataError("no such query: {}", ", ".join(unknown), file=name, hint="See: keju tasks")
+    if len(set(named)) < len(named):
+        raise DataError("a query has two rubrics", file=name)
+    return replace(rubrics, rubrics=filled)

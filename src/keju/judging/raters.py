@@ -14,9 +14,8 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple
 
 from keju.datasets.readers.records import Place
 from keju.datasets.readers.tables import sheet_lines
@@ -24,7 +23,6 @@ from keju.datasets.readers.workbooks import SheetRow
 from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
 from keju.files import cell_text, sha256_bytes, write_atomic
-from keju.items import PromptScript, Setting
 from keju.judging.answers import AnswerId, GradableAnswer, code_of
 from keju.judging.grades import LEAST, MOST
 from keju.local_paths import check_local
@@ -43,10 +41,11 @@ _NAMED = ("item", "task", "model")
 _SAMPLE = (
     CODE, "task", "question", "source", "images", "reference", "answer", "rater", "score",
 )  # fmt: skip
-_KNOWN = (*_NAMED, "rater", "score", "query", "setting", "round", "group", CODE)
+_KNOWN = (*AnswerId._fields, "rater", "score", "group", CODE)
 """Known columns, by which the separator of a sheet is found."""
 
 _LETTER = "k"
+"""Before a code in a cell, so that spreadsheets do not read a number."""
 _HEX = re.compile("[0-9a-f]{16}")
 
 
@@ -88,48 +87,49 @@ def draw_sample(
         seed: the same seed draws the same sample.
 
     Raises:
-        UsageError: a number is not valid, or there is nothing to rate.
+        UsageError: there is nothing to rate.
     """
-    if per_task < 1:
-        raise UsageError("--per-task must be 1 or more, not {}", per_task)
     tasks: dict[str, list[GradableAnswer]] = defaultdict(list)
-    for each in judged:
-        if each.answered and each.text:
-            tasks[each.item.task].append(each)
+    for answer in judged:
+        if answer.answered and answer.text:
+            tasks[answer.item.task].append(answer)
     if not tasks:
         raise UsageError("{}: no answers to rate", run.path)
-    drawn: list[GradableAnswer] = []
-    for task, there in tasks.items():
-        drawn += _of_task(task, there, run, per_task, seed)
-    return _generator(f"{seed}:order").sample(drawn, len(drawn))
+    sample: list[GradableAnswer] = []
+    for task, answers in tasks.items():
+        sample += _of_task(task, answers, run, per_task, seed)
+    return _generator(f"{seed}:order").sample(sample, len(sample))
 
 
 def _of_task(
-    task: str, there: Sequence[GradableAnswer], run: RunFolder, per_task: int, seed: int
+    task: str, answers: Sequence[GradableAnswer], run: RunFolder, per_task: int, seed: int
 ) -> list[GradableAnswer]:
     by_item: dict[tuple[str, str], list[GradableAnswer]] = defaultdict(list)
-    for each in there:
-        by_item[each.item.query, each.item.id].append(each)
-    items = [found[0].item for found in by_item.values()]
+    for answer in answers:
+        by_item[answer.item.query, answer.item.id].append(answer)
+    items = [waiting[0].item for waiting in by_item.values()]
     order = select(items, Selection(sample=min(per_task, len(items)), seed=seed), run.path)
     order = _generator(f"{seed}:{task}").sample(order, len(order))
-    models = sorted({each.id.model for each in there})
+    models = sorted({answer.id.model for answer in answers})
     _generator(f"{seed}:{task}:models").shuffle(models)
     waiting = [by_item[item.query, item.id] for item in order]
-    found: list[GradableAnswer] = []
-    while len(found) < per_task and any(waiting):
-        for left in waiting[: per_task - len(found)]:
+    sample: list[GradableAnswer] = []
+    while len(sample) < per_task and any(waiting):
+        for remaining in waiting[: per_task - len(sample)]:
             # Each turn takes the next model, or the nearest after it that answered this item.
-            place = min(
-                range(len(left)),
-                key=lambda each: (models.index(left[each].id.model) - len(found)) % len(models),
-            )
-            found.append(left.pop(place))
-        waiting = [left for left in waiting if left]
-    return found
+            turns = [
+                (models.index(answer.id.model) - len(sample)) % len(models) for answer in remaining
+            ]
+            sample.append(remaining.pop(turns.index(min(turns))))
+        waiting = [remaining for remaining in waiting if remaining]
+    return sample
 
 
-def write_sample(path: Path, drawn: Sequence[GradableAnswer]) -> None:
+def _generator(name: str) -> random.Random:
+    return random.Random(sha256_bytes(name.encode()))  # noqa: S311
+
+
+def write_sample(path: Path, sample: Sequence[GradableAnswer]) -> None:
     """Write a sheet for raters: one row per answer, with empty columns rater and score.
 
     `source` is the transcription where it is known, `images` are the paths inside the dataset. A
@@ -138,11 +138,11 @@ def write_sample(path: Path, drawn: Sequence[GradableAnswer]) -> None:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(_SAMPLE)
-    for each in drawn:
-        item = each.item
+    for answer in sample:
+        item = answer.item
         images = " ".join(ref.path for ref in item.images)
-        texts = (prompt_of(item), item.transcription or "", images, item.answer, each.text)
-        writer.writerow([sheet_code(code_of(each)), item.task, *map(cell_text, texts), "", ""])
+        texts = (prompt_of(item), item.transcription or "", images, item.answer, answer.text)
+        writer.writerow([_LETTER + code_of(answer), item.task, *map(cell_text, texts), "", ""])
     # Spreadsheets recognise UTF-8 by the byte order mark.
     write_atomic(path, "\ufeff" + stream.getvalue())
 
@@ -154,21 +154,12 @@ def sampled_codes(path: Path) -> frozenset[str]:
         UsageError: there is no such file.
         DataError: it is not a table with such codes.
     """
-    codes = frozenset(plain_code(row.get(CODE, "")) for _, row in rows_of(path)) - {""}
+    codes = frozenset(plain_code(row.get(CODE, "")) for _, row in _rows_of(path)) - {""}
     if not codes:
         raise DataError(
             "no column {!r} that names answers", CODE, file=path, hint="See: judge sample"
         )
     return codes
-
-
-def _generator(name: str) -> random.Random:
-    return random.Random(sha256_bytes(name.encode()))  # noqa: S311
-
-
-def sheet_code(code: str) -> str:
-    """A code for a cell, with a letter before it so that spreadsheets do not read a number."""
-    return _LETTER + code
 
 
 def plain_code(cell: str) -> str:
@@ -177,37 +168,33 @@ def plain_code(cell: str) -> str:
     return plain if _HEX.fullmatch(plain) else cell
 
 
-def rows_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a sheet by column, each with the number of its line.
+def _rows_of(path: Path) -> Iterator[tuple[Place, dict[str, str]]]:
+    """The rows of a sheet by column, each with its place.
 
-    Sheets have the formats that `sheet_lines` reads. Names of columns are trimmed and in lower
-    case, values trimmed; rows without any value are skipped.
-
-    Raises:
-        UsageError: there is no such file, or it is an address.
-        DataError: it is not readable, has a column twice, or a row with more cells than columns.
+    Names of columns are trimmed and in lower case, values trimmed; rows without any value are
+    skipped.
     """
     check_local(path)
     if not path.is_file():
         raise UsageError("{}: no such file", path)
     lines = iter(sheet_lines(path, _KNOWN))
-    names = [name.strip() for _, heads in [next(lines, SheetRow(1, []))] for name in heads]
+    names = [name.strip() for name in next(lines, SheetRow(1, [])).cells]
     names = [name if name.startswith(JUDGE) else name.lower() for name in names]
     if twice := {name for name in names if name and names.count(name) > 1}:
         raise DataError("column {!r} exists twice", min(twice), file=path)
     for number, cells in lines:
+        place = Place(path, f"line {number}")
         if len(cells) > len(names):
-            raise DataError(
+            raise place.error(
                 n_(
                     "{n:,} cell for {} columns",
                     "{n:,} cells for {} columns",
                     len(cells),
                     len(names),
-                ),
-                file=path,
-                item=f"line {number}",
+                )
             )
-        yield number, dict(zip(names, map(str.strip, cells), strict=False))
+        filled = [*map(str.strip, cells), *[""] * (len(names) - len(cells))]
+        yield place, dict(zip(names, filled, strict=True))
 
 
 def read_ratings(
@@ -217,9 +204,9 @@ def read_ratings(
 
     Args:
         paths: sheets (CSV with commas, semicolons or tabs, or .xlsx) with the columns item, task,
-            model, rater and score; `query`, `setting`, `round` and `group` where they matter;
-            ``judge:NAME`` for judges' grades. A sheet made by ``keju judge sample`` has
-            `answer_code` in place of the first three.
+            model, rater and score; `query`, `setting`, `round`, `script`, `wording` and `group`
+            where they matter; ``judge:NAME`` for judges' grades. A sheet made by ``keju judge
+            sample`` has `answer_code` in place of the first three.
         known: the answers of the run, by code (`code_of`), where there is one. They determine the
             group.
 
@@ -230,49 +217,46 @@ def read_ratings(
             the sheet's column `answer`.
     """
     by_answer: dict[AnswerId, RatedAnswer] = {}
-    by_id = {judged.id: judged for judged in (known or {}).values()}
+    by_id = {answer.id: answer for answer in (known or {}).values()}
     blank = 0
-    for path in paths:
-        columns: set[str] = set()
-        for line, row in rows_of(path):
-            if not columns:
-                columns = set(row)
-                _check_columns(path, columns)
-            place = Place(path, f"line {line}")
-            which = _which(place, row, known)
-            judged = by_id.get(which)
-            _check_answer(place, row, judged)
-            group = judged.group if judged else row.get("group") or which.item
-            rated = by_answer.setdefault(which, RatedAnswer(which, group, {}, {}))
-            _note_judges(place, row, rated)
-            if not row.get("score"):
-                blank += 1
-                continue
-            rater = row.get("rater", "")
-            if not rater:
-                raise place.error(_("no rater is named", hint="Name who rated"))
-            if rater in rated.raters:
-                raise place.error(
-                    _(
-                        "{} already rated {} of {}",
-                        rater,
-                        which.item,
-                        which.model,
-                        hint="Keep one of the two rows",
-                    )
+    for place, row in (row for path in paths for row in _rows_of(path)):
+        _check_columns(place.file, row)
+        which = _which(place, row, known)
+        answer = by_id.get(which)
+        _check_answer(place, row, answer)
+        group = answer.group if answer else row.get("group") or which.item
+        rated = by_answer.setdefault(which, RatedAnswer(which, group, {}, {}))
+        for name in filter(row.get, row):
+            if name.startswith(JUDGE):
+                judge, grade = name.removeprefix(JUDGE), _number(place, name, row[name])
+                if rated.judges.setdefault(judge, grade) != grade:
+                    raise place.error(_("{} gives this answer two grades", judge))
+        if not row["score"]:
+            blank += 1
+            continue
+        rater = row["rater"]
+        if not rater:
+            raise place.error(_("no rater is named", hint="Name who rated"))
+        if rater in rated.raters:
+            raise place.error(
+                _(
+                    "{} already rated {} of {}",
+                    rater,
+                    which.item,
+                    which.model,
+                    hint="Keep one of the two rows",
                 )
-            rated.raters[rater] = _number(place, "score", row["score"])
-    found = [rated for rated in by_answer.values() if rated.raters]
-    if not found:
+            )
+        rated.raters[rater] = _number(place, "score", row["score"])
+    answers = [rated for rated in by_answer.values() if rated.raters]
+    if not answers:
         raise DataError("no answer is rated", file=paths[0], hint="Fill the column score")
-    return Ratings(found, blank)
+    return Ratings(answers, blank)
 
 
-def _check_columns(path: Path, columns: set[str]) -> None:
-    missing = [name for name in ("rater", "score") if name not in columns]
-    if CODE not in columns:
-        missing += [name for name in _NAMED if name not in columns]
-    if missing:
+def _check_columns(path: Path, row: Mapping[str, str]) -> None:
+    needed = ("rater", "score") if CODE in row else ("rater", "score", *_NAMED)
+    if missing := [name for name in needed if name not in row]:
         raise DataError(
             "no column {}",
             ", ".join(missing),
@@ -305,45 +289,27 @@ def _which(
         return known[code].id
     if empty := [name for name in _NAMED if not row.get(name)]:
         raise place.error(_("no {}", ", ".join(empty)))
-    number = row.get("round") or "1"
-    if not (number.isascii() and number.isdecimal() and 1 <= len(number) <= 4):
+    cells: dict[str, Any] = {name: row[name] for name in AnswerId._fields if row.get(name)}
+    number = cells.pop("round", "1")
+    if not (number.isascii() and number.isdecimal() and len(number) <= 4):
         raise place.error(_("{!r} is not a round", number))
-    setting = row.get("setting") or "image"
-    return AnswerId(
-        row["model"],
-        row["item"],
-        row["task"],
-        row.get("query", ""),
-        cast("Setting", setting),
-        int(number),
-        cast("PromptScript", row.get("script") or "released"),
-        row.get("wording") or "released",
-    )
+    return AnswerId(**cells, round=int(number))
 
 
-def _check_answer(place: Place, row: Mapping[str, str], judged: GradableAnswer | None) -> None:
+def _check_answer(place: Place, row: Mapping[str, str], answer: GradableAnswer | None) -> None:
     """Check that a rated answer is the run's; a code covers the answer already."""
-    answer = row.get("answer", "")
-    if judged is None or row.get(CODE) or not answer:
+    text = row.get("answer", "")
+    if answer is None or row.get(CODE) or not text:
         return
-    if "".join(answer.removeprefix("'").split()) != "".join(judged.text.removeprefix("'").split()):
+    if "".join(text.removeprefix("'").split()) != "".join(answer.text.removeprefix("'").split()):
         raise place.error(
             _(
                 "the answer of {} to {} differs from that in the run",
-                judged.id.model,
-                judged.id.item,
+                answer.id.model,
+                answer.id.item,
                 hint="Rate the answer of this run, or name the run that it is from",
             )
         )
-
-
-def _note_judges(place: Place, row: Mapping[str, str], rated: RatedAnswer) -> None:
-    for name, value in row.items():
-        if not name.startswith(JUDGE) or not value:
-            continue
-        judge, grade = name.removeprefix(JUDGE), _number(place, name, value)
-        if rated.judges.setdefault(judge, grade) != grade:
-            raise place.error(_("{} gives this answer two grades", judge))
 
 
 def _number(place: Place, column: str, value: str) -> float:
@@ -351,6 +317,6 @@ def _number(place: Place, column: str, value: str) -> float:
         number = float(value.replace(",", ".", 1))  # some languages use a decimal comma
     except ValueError:
         number = float("nan")
-    if not (isfinite(number) and LEAST <= number <= MOST):
+    if not LEAST <= number <= MOST:
         raise place.error(_("{} is {!r}", column, value, hint="Give a number from 0 to 10"))
     return number

@@ -8,9 +8,9 @@
                       judges.lock
     RUN/extractions/  extractors.json, prompts-<id>.json, <extractor>/<id>/<task>.jsonl …
 
-In a judge's reply the item is the spelled id of an answer (`AnswerId`), the model is the judge, the
-round is the number of the repeat, and the query is the name of a probe, or empty. In an extractor's
-reply the item is a hash of the prompt. Grades, probes and extractions are all found by
+In a judge's reply the item is the spelled id of an answer (`AnswerId`), the model is the judge, and
+the round is the number of the repeat; an answer of the model ``probe:NAME`` is one that a probe has
+changed. In an extractor's reply the item is a hash of the prompt. All are found by
 `ReplyFolder.find_replies`: a reply counts if its key is that of the request that is made now.
 """
 
@@ -20,22 +20,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec import field
 
 from keju import __version__
 from keju.console import Console
-from keju.datasets import mini
-from keju.datasets.store import Dataset
 from keju.errors import KejuError, UsageError
 from keju.files import read_json, sha256_bytes, write_json
 from keju.items import UNKNOWN, Record, Request, Response
-from keju.judging.rubrics import Rubrics
+from keju.judging.prompting import ExtractionPrompts, Rubrics, extraction_prompts
 from keju.models import Model, ModelOptions, open_model
 from keju.running import EstimatedRequest, Plan, Policy, ResponseStore, RunSummary, plan_of
-from keju.running.prices import Prices
 from keju.running.requests import Slot, key_of
 from keju.running.restricted_data import SentData, check_sending
 from keju.running.session import send_requests
@@ -43,13 +39,8 @@ from keju.running.store import StoredResponses
 from keju.runs import RunFolder, path_of_name
 from keju.texts import Text, _
 
-
-class PromptsVersion(Protocol):
-    """Prompts in a file of their own."""
-
-    @property
-    def id(self) -> str:
-        """Name, version and hash of the file."""
+Questions = Callable[[Model], Iterable[Request]]
+"""Returns the requests to a model; called several times."""
 
 
 class JudgesManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -73,47 +64,44 @@ def stored_rubrics(run: RunFolder) -> list[Rubrics]:
 class ReplyFolder(RunFolder):
     """Models' replies about the answers of one run under one version of the prompts.
 
-    Args:
-        run: the run.
-        place: the folder within the run.
-        models: the name of the files that list and lock the models.
-        prompts: the name of the files with the prompts.
-        version: the prompts; `id` is their version.
+    The class attributes are the names of the folder and of its files, and the expected length of a
+    reply with the words that describe it.
     """
 
-    def __init__(
-        self, run: RunFolder, place: str, models: str, prompts: str, version: PromptsVersion
-    ) -> None:
-        super().__init__(run.path / place)
-        self.manifest_path = self.path / f"{models}.json"
-        self.lock_path = self.path / f"{models}.lock"
-        self.run = run
-        self._prompts, self._version = prompts, version
+    place: str
+    models: str
+    prompts: str
+    reply_tokens: int
+    reply_rule: Text
+
+    def __init__(self, run: RunFolder, version: Rubrics | ExtractionPrompts) -> None:
+        super().__init__(run.path / self.place)
+        self.manifest_path = self.path / f"{self.models}.json"
+        self.lock_path = self.path / f"{self.models}.lock"
+        self.run, self.version = run, version
 
     def responses_path(self, model: str, task: str) -> Path:
         """The file of one model's responses about one task."""
-        return path_of_name(path_of_name(self.path, model) / self._version.id, task, ".jsonl")
+        return path_of_name(path_of_name(self.path, model) / self.version.id, task, ".jsonl")
 
     def response_files(self, model: str | None = None) -> list[Path]:
         """The files of responses to these prompts, all or one model's."""
         folder = path_of_name(self.path, model).name if model else "*"
-        return sorted(self.path.glob(f"{folder}/{self._version.id}/*.jsonl"))
+        return sorted(self.path.glob(f"{folder}/{self.version.id}/*.jsonl"))
 
     def judges(self) -> dict[str, dict[str, str]]:
         """All models that replied here, to any prompts: the identity of each, by name."""
-        if not self.exists():
-            return {}
-        return read_json(self.manifest_path, JudgesManifest).judges
+        return read_json(self.manifest_path, JudgesManifest).judges if self.exists() else {}
 
-    def admit(self, judges: list[Model]) -> None:
-        """Record the models and the prompts.
+    def admit(self, identities: dict[str, dict[str, str]]) -> None:
+        """Record models by name, and the prompts.
 
         Raises:
             UsageError: one of them replied here before with other decoding parameters.
         """
         earlier = self.judges()
-        for judge in judges:
-            was, now = earlier.get(judge.name, judge.identity), judge.identity
+        for name, now in identities.items():
+            was = earlier.get(name, now)
             if differing := [
                 f"{part} ({was.get(part, 'unset')}, now {now.get(part, 'unset')})"
                 for part in sorted({*was, *now})
@@ -123,17 +111,13 @@ class ReplyFolder(RunFolder):
                     "{}: {} judged this run with different settings: {}. Use the same settings, "
                     "or move {} away and remove the judge from {}",
                     self.path,
-                    judge.name,
+                    name,
                     "; ".join(differing),
-                    path_of_name(self.path, judge.name),
+                    path_of_name(self.path, name),
                     self.manifest_path.name,
                 )
-        self.admit_identities(earlier | {judge.name: judge.identity for judge in judges})
-
-    def admit_identities(self, identities: dict[str, dict[str, str]]) -> None:
-        """Record the models by name, and the prompts."""
-        write_json(self.manifest_path, JudgesManifest(judges=identities))
-        write_json(self.path / f"{self._prompts}-{self._version.id}.json", self._version)
+        write_json(self.manifest_path, JudgesManifest(judges=earlier | identities))
+        write_json(self.path / f"{self.prompts}-{self.version.id}.json", self.version)
 
     def find_replies(self, model: str, requests: Iterable[Request]) -> Iterator[Response | None]:
         """The latest stored reply of a model to each request, or None.
@@ -153,10 +137,14 @@ class ReplyFolder(RunFolder):
 
 
 class JudgementFolder(ReplyFolder):
-    """The judgements of one run by one set of rubrics, in the layout of a response store."""
+    """The judgements of one run by one set of rubrics."""
+
+    place, models, prompts = "judgements", "judges", "rubrics"
+    reply_tokens = 80
+    reply_rule = _("a reply of 80 tokens: two sentences and the grade; thinking is not counted")
 
     def __init__(self, run: RunFolder, rubrics: Rubrics) -> None:
-        super().__init__(run, "judgements", "judges", "rubrics", rubrics)
+        super().__init__(run, rubrics)
         self.rubrics = rubrics
 
     def signature(self, judge: str) -> str:
@@ -167,16 +155,15 @@ class JudgementFolder(ReplyFolder):
         )
 
 
-class ExpectedReply(NamedTuple):
-    """The length of a reply, for an estimate of its cost."""
+class ExtractionFolder(ReplyFolder):
+    """The replies of extractors about one run, to the prompts of this keju."""
 
-    tokens: int
-    rule: Text
+    place, models, prompts = "extractions", "extractors", "prompts"
+    reply_tokens = 20
+    reply_rule = _("a reply of 20 tokens: one line; thinking is not counted")
 
-
-GRADE = ExpectedReply(
-    80, _("a reply of 80 tokens: two sentences and the grade; thinking is not counted")
-)
+    def __init__(self, run: RunFolder) -> None:
+        super().__init__(run, extraction_prompts())
 
 
 def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:
@@ -191,24 +178,20 @@ def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:
     temperature = options.decoding.temperature
     if temperature is not None and not isfinite(temperature):
         raise UsageError("--temperature must be a number, not {:g}", temperature)
-    if not specs:
-        raise UsageError("no judge. Name one with --model, as in --model openai:MODEL")
-    judges = []
-    for spec in specs:
-        judge = open_model(spec, options)
+    judges = [open_model(spec, options) for spec in specs]
+    for spec, judge in zip(specs, judges, strict=True):
         if judge.role not in {"model", "answers"} or judge.reader:
             raise UsageError(
                 "{} cannot judge, because it cannot grade texts. Use a model, such as openai:MODEL",
                 spec,
             )
-        judges.append(judge)
     return judges
 
 
 def ask_judges(
     folder: ReplyFolder,
     judges: list[Model],
-    questions: Callable[[Model], Iterable[Request]],
+    questions: Questions,
     *,
     policy: Policy | None = None,
     console: Console | None = None,
@@ -221,7 +204,7 @@ def ask_judges(
     Args:
         folder: where responses are stored.
         judges: the judges.
-        questions: the requests to a judge; called several times.
+        questions: the requests to a judge.
         policy: concurrency, timeouts, retries and limits.
         console: where progress is shown; None shows none.
 
@@ -233,7 +216,7 @@ def ask_judges(
 
     def admit(asked: Sequence[Model]) -> None:
         check_sending(asked, sent_data(folder.run))
-        folder.admit(judges)
+        folder.admit({judge.name: judge.identity for judge in judges})
 
     with ResponseStore(folder) as store:
         return send_requests(
@@ -252,36 +235,24 @@ def sent_data(run: RunFolder) -> SentData:
 
     The licence is that of the run's dataset, or unknown where the dataset is not found.
     """
-    about = run.manifest()
-    return SentData(
-        name=about.dataset,
-        licence=_licence_of(run),
-        items=run.iter_items,
-        item_count=sum(1 for _ in run.iter_item_ids()),
-        images=False,
-    )
-
-
-def _licence_of(run: RunFolder) -> str:
-    about = run.manifest()
-    if about.dataset_hash == (bundled := Dataset.open(mini.path()).manifest).hash:
-        return bundled.licence
+    manifest, licence = run.manifest(), UNKNOWN
     try:
-        found = run.dataset().manifest
+        dataset = run.dataset().manifest
     except (KejuError, OSError):
-        return UNKNOWN
-    return found.licence if found.hash == about.dataset_hash else UNKNOWN
+        pass
+    else:
+        licence = dataset.licence if dataset.hash == manifest.dataset_hash else UNKNOWN
+    count = sum(1 for _id in run.iter_item_ids())
+    return SentData(manifest.dataset, licence, run.iter_items, count, images=False)
 
 
 def plan_judging(
     folder: ReplyFolder,
     judges: Sequence[Model],
-    questions: Callable[[Model], Iterable[Request]],
+    questions: Questions,
     *,
     answers: int,
-    prices: Prices | None = None,
-    per_minute: float | None = None,
-    reply: ExpectedReply = GRADE,
+    policy: Policy | None = None,
 ) -> Plan:
     """Count the requests to judges or extractors and estimate their cost; sends nothing."""
 
@@ -290,8 +261,11 @@ def plan_judging(
             known = ResponseStore(folder).known(judge.name)
             for request in questions(judge):
                 slot = Slot(key_of(request, judge), request.item, request.candidate)
-                yield EstimatedRequest(judge, request, reply.tokens, slot in known)
+                yield EstimatedRequest(judge, request, folder.reply_tokens, slot in known)
 
     return plan_of(
-        estimated(), items=answers, output_rule=reply.rule, prices=prices, per_minute=per_minute
+        estimated(),
+        items=answers,
+        output_rule=folder.reply_rule,
+        prices=policy.prices if policy else None,
     )

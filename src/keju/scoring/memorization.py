@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from keju.extraction import read
-from keju.items import Item, Record, Response, get_group
+from keju.items import Item, PromptScript, Record, Response, get_group
 from keju.metrics import distance
 from keju.metrics.alignment import Span, align, partial_distance
 from keju.scoring.scoring_sample import ScoringSample
@@ -84,6 +84,8 @@ class MemorizationResult(Record, frozen=True, kw_only=True):
     excess: float | None = None
     exceeding: tuple[float, float] | None = None
     p: float | None = None
+    script: PromptScript = "released"
+    wording: str = "released"
 
     @property
     def recites(self) -> bool:
@@ -149,7 +151,8 @@ def place_outcome(place: Place, answer: str) -> Outcome:
 
 def place_outcomes(on_page: str, canonical: str, answer: str) -> list[Outcome]:
     """The readings of an answer at each place where the page differs from the known text."""
-    return [place_outcome(place, _counted(answer)) for place in altered_places(on_page, canonical)]
+    counted = counted_alike([answer.replace("\n", "")])[0]
+    return [place_outcome(place, counted) for place in altered_places(on_page, canonical)]
 
 
 def page_outcome(on_page: str, canonical: str, answer: str) -> Outcome:
@@ -167,17 +170,19 @@ def _alike(one: str, other: str) -> float:
     return 1 - distance(one, other) / max(len(one), len(other), 1)
 
 
-def _counted(answer: str) -> str:
-    return counted_alike([answer.replace("\n", "")])[0]
-
-
 class _ControlOutcome(NamedTuple):
-    """One control's outcomes."""
+    """One control's outcomes, and those of its unaltered page, where `recited` is a slip."""
 
     group: str
     outcomes: Counter[Outcome]
-    slips: int
-    of: int
+    unaltered: Counter[Outcome]
+
+
+class _Counts(NamedTuple):
+    """The outcomes of one model's answers by control: to the control, and to its original."""
+
+    controls: dict[str, Counter[Outcome]]
+    originals: dict[str, Counter[Outcome]]
 
 
 def measure_memorization(
@@ -187,47 +192,59 @@ def measure_memorization(
 
     Args:
         items: controls and what they were made from.
-        responses: to them; of several settings and rounds only the first round to the image
-            counts, and a failed one counts as nothing found.
+        responses: to them, in any order; of several settings and rounds only the first round to the
+            image counts, and a failed one counts as nothing found. Only counts stay in memory.
 
     Returns:
-        One record a model and kind, in order of appearance. A control whose original is not among
-        the items is skipped.
+        One record a model, prompt (script and wording) and kind, in order of appearance. A control
+        whose original is not among the items is skipped.
     """
     known = {item.id: item for item in items}
-    answers: dict[str, dict[str, Response]] = {}
+    controls: dict[str, list[Item]] = {}
+    """The controls that were made from an item."""
+    for item in known.values():
+        if item.metadata.get(CONTROL) and item.metadata.get(CONTROL_OF) in known:
+            controls.setdefault(item.metadata[CONTROL_OF], []).append(item)
+    rows: dict[tuple[str, PromptScript, str], _Counts] = {}
     for response in responses:
-        if response.setting == "image" and response.round == 1:
-            answers.setdefault(response.model, {})[response.item] = response
-    found = []
-    for model, by_item in answers.items():
+        if response.setting != "image" or response.round != 1 or response.item not in known:
+            continue
+        prompted = response.model, response.script, response.wording
+        counts = rows.setdefault(prompted, _Counts({}, {}))
+        item = known[response.item]
+        original = known.get(item.metadata.get(CONTROL_OF, ""))
+        if original and item.metadata.get(CONTROL):
+            counts.controls[item.id] = _outcomes(item, original, response)
+        for control in controls.get(item.id, ()):
+            if control.metadata[CONTROL] != WRONG_PAGE:
+                counts.originals[control.id] = _outcomes_of_original(item, control, response)
+    results = []
+    for (model, script, wording), counts in rows.items():
         kinds: dict[str, list[_ControlOutcome]] = {}
-        for name, response in by_item.items():
-            item = known.get(name)
-            kind = item.metadata.get(CONTROL, "") if item else ""
-            original = known.get(item.metadata.get(CONTROL_OF, "")) if item else None
-            if item and kind and original:
-                kept = _control_outcome(item, original, response, by_item.get(original.id))
-                kinds.setdefault(kind, []).append(kept)
-        found += [_result(model, kind, kept) for kind, kept in kinds.items()]
-    adjusted = iter(holm([result.p for result in found if result.p is not None]))
-    return [result if result.p is None else replace(result, p=next(adjusted)) for result in found]
+        for name, outcomes in counts.controls.items():
+            group = get_group(known[known[name].metadata[CONTROL_OF]])
+            outcome = _ControlOutcome(group, outcomes, counts.originals.get(name, Counter()))
+            kinds.setdefault(known[name].metadata[CONTROL], []).append(outcome)
+        results += [
+            replace(_result(model, kind, outcomes), script=script, wording=wording)
+            for kind, outcomes in kinds.items()
+        ]
+    adjusted = iter(holm([result.p for result in results if result.p is not None]))
+    return [result if result.p is None else replace(result, p=next(adjusted)) for result in results]
 
 
-def _control_outcome(
-    item: Item, original: Item, response: Response, first: Response | None
-) -> _ControlOutcome:
-    answer = ScoringSample(item, response).answer or ""
-    group = get_group(original)
-    if item.metadata[CONTROL] == WRONG_PAGE:
-        return _ControlOutcome(group, Counter([_on_wrong_page(item, original, answer)]), 0, 0)
-    counts = Counter(place_outcomes(item.answer, original.answer, answer))
-    if first is None:
-        return _ControlOutcome(group, counts, 0, 0)
-    text = "" if first.status in {"failed", "filtered"} else first.text
+def _outcomes(control: Item, original: Item, response: Response) -> Counter[Outcome]:
+    answer = ScoringSample(control, response).answer or ""
+    if control.metadata[CONTROL] == WRONG_PAGE:
+        return Counter([_on_wrong_page(control, original, answer)])
+    return Counter(place_outcomes(control.answer, original.answer, answer))
+
+
+def _outcomes_of_original(original: Item, control: Item, response: Response) -> Counter[Outcome]:
+    """The outcomes of an answer to the unaltered page, where `recited` is the altered reading."""
+    text = "" if response.status in {"failed", "filtered"} else response.text
     page = read("transcription", text).value
-    before = Counter(place_outcomes(original.answer, item.answer, page))
-    return _ControlOutcome(group, counts, before["recited"], before.total())
+    return Counter(place_outcomes(original.answer, control.answer, page))
 
 
 def _on_wrong_page(item: Item, original: Item, answer: str) -> Outcome:
@@ -247,9 +264,13 @@ def _result(model: str, kind: str, controls: list[_ControlOutcome]) -> Memorizat
     sums = Counter[Outcome]()
     for control in controls:
         sums.update(control.outcomes)
-    pairs = [control for control in controls if control.of]
-    parts = [as_columns([_share_of(pairs, "recited"), _slips(pairs)])] if pairs else []
-    excess = float(value_of(parts) @ (1, -1)) if parts else None
+    pairs = [control for control in controls if control.unaltered]
+    groups = [control.group for control in pairs]
+    recited = _ratio([control.outcomes for control in pairs], "recited", groups)
+    slips = _ratio([control.unaltered for control in pairs], "recited", groups)
+    parts = [as_columns([recited, slips])] if pairs else []
+    outcomes = [control.outcomes for control in controls]
+    groups = [control.group for control in controls]
     return MemorizationResult(
         model=model,
         kind=kind,
@@ -259,30 +280,18 @@ def _result(model: str, kind: str, controls: list[_ControlOutcome]) -> Memorizat
         recited=sums["recited"],
         neither=sums["neither"],
         missed=sums["missed"],
-        slips=sum(control.slips for control in controls),
-        of=sum(control.of for control in controls),
-        reading=_ends(interval([_share_of(controls, "read")])),
-        reciting=_ends(interval([_share_of(controls, "recited")])),
-        excess=excess,
+        slips=sum(control.unaltered["recited"] for control in pairs),
+        of=sum(control.unaltered.total() for control in pairs),
+        reading=_ends(interval([_ratio(outcomes, "read", groups)])),
+        reciting=_ends(interval([_ratio(outcomes, "recited", groups)])),
+        excess=float(value_of(parts) @ (1, -1)) if parts else None,
         exceeding=_ends(difference_interval(parts, 0, 1)),
         p=paired_p(parts).get((0, 1)),
     )
 
 
-def _share_of(controls: list[_ControlOutcome], outcome: Outcome) -> Ratio:
-    return ratio_of(
-        [control.outcomes[outcome] for control in controls],
-        [control.outcomes.total() for control in controls],
-        [control.group for control in controls],
-    )
-
-
-def _slips(controls: list[_ControlOutcome]) -> Ratio:
-    return ratio_of(
-        [control.slips for control in controls],
-        [control.of for control in controls],
-        [control.group for control in controls],
-    )
+def _ratio(counts: list[Counter[Outcome]], outcome: Outcome, groups: list[str]) -> Ratio:
+    return ratio_of([each[outcome] for each in counts], [each.total() for each in counts], groups)
 
 
 def _ends(found: Interval | None) -> tuple[float, float] | None:

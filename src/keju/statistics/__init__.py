@@ -7,15 +7,9 @@ from keju.statistics.association import (
     AssociationMeasure,
     Correlation,
     associate,
-)
-from keju.statistics.correlation import (
-    deviation,
     kendall,
-    kendall_paper,
-    pair_counts,
     pearson,
     spearman,
-    spearman_paper,
 )
 from keju.statistics.paired import LEVEL, groups_needed, holm, paired_p, rank_sets
 from keju.statistics.resampling import (
@@ -65,7 +59,6 @@ __all__ = [
     "are_shares",
     "as_columns",
     "associate",
-    "deviation",
     "difference_interval",
     "draws",
     "group_shares",
@@ -75,11 +68,9 @@ __all__ = [
     "interval_of_values",
     "intervals",
     "kendall",
-    "kendall_paper",
     "krippendorff_alpha",
     "mean_interval",
     "number_names",
-    "pair_counts",
     "paired_p",
     "pearson",
     "rank_sets",
@@ -89,7 +80,6 @@ __all__ = [
     "risk_coverage",
     "risk_intervals",
     "spearman",
-    "spearman_paper",
     "spread",
     "standard_error",
     "value_of",

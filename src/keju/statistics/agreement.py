@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from keju.metrics.base import UndefinedMetricError
 from keju.texts import _
 
-Measure = Literal["nominal", "ordinal", "interval", "ratio"]
+Measure = Literal["nominal", "ordinal", "interval"]
 
 _BLOCK = 1 << 22
 
@@ -19,26 +19,10 @@ _Floats = npt.NDArray[np.float64]
 _Distance = Callable[[_Floats, _Floats], _Floats]
 
 
-class Alpha(NamedTuple):
-    """Krippendorff's alpha and its components.
+def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, measure: Measure) -> float:
+    """Krippendorff's alpha: 1 is full agreement, 0 chance, below 0 worse.
 
-    Attributes:
-        alpha: 1 - observed / expected; 1 is full agreement, 0 chance, below 0 worse.
-        observed: mean disagreement within units, by the measure's distance.
-        expected: mean disagreement of values paired by chance.
-        units: number of units with two ratings or more.
-        ratings: number of ratings in them.
-    """
-
-    alpha: float
-    observed: float
-    expected: float
-    units: int
-    ratings: int
-
-
-def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, measure: Measure) -> Alpha:
-    """Krippendorff's alpha (Krippendorff 2011, "Computing Krippendorff's alpha-reliability").
+    Krippendorff 2011, "Computing Krippendorff's alpha-reliability".
 
     Args:
         ratings: raters x units; None where a rater gave none. Units with one rating contain no
@@ -49,23 +33,18 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, measure:
     Raises:
         UndefinedMetricError: no unit has two ratings, or all ratings are equal (alpha is then not
             defined).
-        ValueError: raters have different numbers of units, a number is not finite, or a ratio is
-            negative.
+        ValueError: raters have different numbers of units, or a number is not finite.
     """
     values, unit_of = _pairable(ratings, nominal=measure == "nominal")
     if not len(values):
         raise UndefinedMetricError(_("no unit has two or more ratings"))
-    if measure == "ratio" and values.min() < 0:
-        raise ValueError("ratios can't be negative")
     if measure == "ordinal":
         values = _middle_ranks(values)
-    distance = _DISTANCES[measure]
+    distance = _nominal if measure == "nominal" else _squared
     expected = _expected(values, distance)
     if not expected:
         raise UndefinedMetricError(_("all ratings are equal"))
-    observed = _observed(values, unit_of, distance)
-    units = int(unit_of[-1]) + 1
-    return Alpha(1 - observed / expected, observed, expected, units, len(values))
+    return 1 - _observed(values, unit_of, distance) / expected
 
 
 def _pairable(
@@ -133,18 +112,5 @@ def _nominal(left: _Floats, right: _Floats) -> _Floats:
     return np.not_equal(left, right).astype(np.float64)
 
 
-def _interval(left: _Floats, right: _Floats) -> _Floats:
+def _squared(left: _Floats, right: _Floats) -> _Floats:
     return np.asarray((left - right) ** 2, dtype=np.float64)
-
-
-def _ratio(left: _Floats, right: _Floats) -> _Floats:
-    total = left + right
-    return np.asarray(((left - right) / np.where(total > 0, total, 1.0)) ** 2, dtype=np.float64)
-
-
-_DISTANCES: dict[Measure, _Distance] = {
-    "nominal": _nominal,
-    "ordinal": _interval,
-    "interval": _interval,
-    "ratio": _ratio,
-}

@@ -1,27 +1,22 @@
-"""Association of two raters' values: all measures, with bootstrap by group.
+"""Association of two raters' values: correlation, error and bias, with bootstrap by group.
 
 A resample gives each pair of values a whole-number weight. All measures are computed from such
 weights, thousands of resamples at a time: means and Pearson's r from weighted sums, ranks from
 cumulative sums of weights, Kendall's pairs from a quadratic form over the groups. Nothing is sorted
-again.
+again. The measures themselves have weights of 1.
+
+The papers' formulas (Spearman by squared rank differences, Kendall by concordant pairs) are valid
+only without ties; use the corrected forms where ratings are whole numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from keju.metrics.base import UndefinedMetricError
-from keju.statistics.correlation import (
-    deviation,
-    kendall,
-    kendall_paper,
-    pearson,
-    spearman,
-    spearman_paper,
-)
 from keju.statistics.resampling import (
     Floats,
     GroupShares,
@@ -31,12 +26,21 @@ from keju.statistics.resampling import (
     interval_of_values,
     place_items,
 )
+from keju.texts import _
 
 AssociationMeasure = Literal[
     "pearson", "spearman", "spearman_paper", "kendall", "kendall_paper", "mse", "mae", "bias"
 ]
-"""Names as in `correlation`; those in ``_paper`` are the papers' formulas, which do not handle
-ties."""
+"""Measures of a model's values against people's; those in ``_paper`` do not handle ties.
+
+* ``pearson``: Pearson's r. ``spearman``: r of the ranks, tied values sharing their mean rank.
+* ``spearman_paper``: 1 - 6 Σd² / (n(n² - 1)) as the papers write it. Tied values share their mean
+  rank (our reading; the papers do not state it). With ties it exceeds ``spearman``.
+* ``kendall``: tau-b, (C - D) over the geometric mean of the pairs without a tie on each side.
+  ``kendall_paper``: (C - D) / (n(n - 1) / 2), which is tau-a.
+* ``mse``, ``mae``: mean squared and mean absolute difference. ``bias``: mean of human - model;
+  above 0 the model is the stricter one.
+"""
 
 MEASURES: tuple[AssociationMeasure, ...] = get_args(AssociationMeasure)
 
@@ -83,7 +87,7 @@ class Association(NamedTuple):
 
 
 def associate(human: Sequence[float], model: Sequence[float], groups: Sequence[str]) -> Association:
-    """Every measure of association of a model's values with people's, resampled by group.
+    """Every measure of a model's values against people's, resampled by group.
 
     The same groups in the same order give the same draws, so that two models over the same items
     can be compared resample by resample.
@@ -96,12 +100,15 @@ def associate(human: Sequence[float], model: Sequence[float], groups: Sequence[s
     Raises:
         ValueError: the three differ in length, or a value is not finite.
     """
-    if not len(human) == len(model) == len(groups):
+    left, right = _sides(human, model)
+    if len(groups) != len(left):
         raise ValueError("both sides and their groups must be of one length")
-    left, right = np.asarray(human, dtype=np.float64), np.asarray(model, dtype=np.float64)
-    values = {measure: _value(_POINT[measure], human, model) for measure in MEASURES}
     places, cells, shares = place_items(groups)
     weigh = _Weighed(left, right, places, cells)
+    values = {
+        measure: float(value[0]) if np.isfinite(value[0]) else None
+        for measure, value in weigh.measures(np.ones((1, cells))).items()
+    }
     blocks = [weigh.measures(drawn) for drawn in draws(cells, numbers=_PASSES * len(left))]
     resampled = {
         measure: np.concatenate([block[measure] for block in blocks]) for measure in MEASURES
@@ -109,27 +116,46 @@ def associate(human: Sequence[float], model: Sequence[float], groups: Sequence[s
     return Association(values, resampled, shares)
 
 
-_POINT: dict[AssociationMeasure, Callable[[Sequence[float], Sequence[float]], float]] = {
-    "pearson": pearson,
-    "spearman": spearman,
-    "spearman_paper": spearman_paper,
-    "kendall": kendall,
-    "kendall_paper": kendall_paper,
-    "mse": lambda human, model: deviation(human, model).mse,
-    "mae": lambda human, model: deviation(human, model).mae,
-    "bias": lambda human, model: deviation(human, model).bias,
-}
+def pearson(left: Sequence[float], right: Sequence[float]) -> float:
+    """Pearson's r of n paired values.
+
+    Raises:
+        UndefinedMetricError: fewer than two pairs, or one side is constant.
+        ValueError: the sides differ in length, or a value is not finite.
+    """
+    return _value("pearson", left, right)
 
 
-def _value(
-    measure: Callable[[Sequence[float], Sequence[float]], float],
-    human: Sequence[float],
-    model: Sequence[float],
-) -> float | None:
-    try:
-        return measure(human, model)
-    except UndefinedMetricError:
-        return None
+def spearman(left: Sequence[float], right: Sequence[float]) -> float:
+    """Spearman's rho with ties; raises as `pearson`."""
+    return _value("spearman", left, right)
+
+
+def kendall(left: Sequence[float], right: Sequence[float]) -> float:
+    """Kendall's tau-b; raises as `pearson`."""
+    return _value("kendall", left, right)
+
+
+def _value(measure: AssociationMeasure, left: Sequence[float], right: Sequence[float]) -> float:
+    first, second = _sides(left, right)
+    if len(first) < 2:
+        raise UndefinedMetricError(
+            _("at least {} pairs are needed, but there are {}", 2, len(first))
+        )
+    weigh = _Weighed(first, second, np.zeros(len(first), dtype=np.intp), 1)
+    value = float(weigh.measures(np.ones((1, 1)))[measure][0])
+    if not np.isfinite(value):
+        raise UndefinedMetricError(_("all values of one side are equal"))
+    return value
+
+
+def _sides(left: Sequence[float], right: Sequence[float]) -> tuple[Floats, Floats]:
+    first, second = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError("the two sides must be of one length")
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        raise ValueError("values must be finite")
+    return first, second
 
 
 class _Weighed:
@@ -196,16 +222,13 @@ def _concordance(left: Floats, right: Floats, places: Numbers, cells: int) -> Fl
 def _correlation(weights: Floats, left: Floats, right: Floats) -> Floats:
     """Pearson's r in each row; NaN where a side is constant."""
     total = weights.sum(axis=1, keepdims=True)
-    sizes = [float(np.abs(side).max()) for side in (left, right)]
-    left = left - (weights * left).sum(axis=1, keepdims=True) / total
-    right = right - (weights * right).sum(axis=1, keepdims=True) / total
-    spreads = [(weights * side**2).sum(axis=1) for side in (left, right)]
-    product = (weights * left * right).sum(axis=1)
-    varies = np.logical_and.reduce(
-        [
-            spread > _FLAT * total[:, 0] * size**2
-            for spread, size in zip(spreads, sizes, strict=True)
-        ]
-    )
+    centred = []
+    for side in (left, right):
+        scaled = side / (float(np.abs(side).max()) or 1.0)  # so that no square overflows
+        centred.append(scaled - (weights * scaled).sum(axis=1, keepdims=True) / total)
+    first, second = centred
+    spreads = [(weights * side**2).sum(axis=1) for side in centred]
+    varies = np.logical_and.reduce([spread > _FLAT * total[:, 0] for spread in spreads])
+    product = (weights * first * second).sum(axis=1)
     bounded = np.clip(product / np.sqrt(spreads[0]) / np.sqrt(spreads[1]), -1, 1)
     return np.where(varies, bounded, np.nan)

@@ -195,7 +195,7 @@ def measure_agreement(
 
 def _compute_alpha(ratings: Sequence[Sequence[Hashable | None]], measure: Measure) -> float | None:
     try:
-        return krippendorff_alpha(ratings, measure=measure).alpha
+        return krippendorff_alpha(ratings, measure=measure)
     except UndefinedMetricError:
         return None
 

@@ -12,16 +12,16 @@ from keju.cli.output.console import format_interval, name_columns, plain_table, 
 from keju.cli.output.run_summary import describe_dropped
 from keju.formatting import NOTHING, format_p
 from keju.items import PromptVariant
-from keju.judging import (
-    Agreement,
-    Alignment,
+from keju.judging import Alignment
+from keju.judging.aligning import (
+    CORRECTED_MEASURES,
+    LEAVE_ONE_OUT_MEASURES,
     Estimate,
-    ExtractionResult,
-    GradingResult,
-    ProbeResult,
-    ProbingResult,
+    TaskAlignment,
 )
-from keju.judging.aligning import BEST_JUDGE_MEASURES, LEAVE_ONE_OUT_MEASURES, TaskAlignment
+from keju.judging.extracting import ExtractionResult
+from keju.judging.grading import Agreement, GradingResult
+from keju.judging.probes import ProbeResult, ProbingResult
 from keju.running import RunSummary
 from keju.running.run_summary import Hint
 from keju.texts import _, join_parts, n_
@@ -189,7 +189,7 @@ def probes_table(probed: ProbingResult) -> Table:
 
 
 def probe_lines(probed: ProbingResult) -> Iterator[str]:
-    """The test, the flagged probes, and those that do not apply."""
+    """The test, and the flagged probes."""
     if tests := sum(each.p is not None for each in probed.results):
         yield n_(
             "p is of the test that swaps the two grades within groups, adjusted (Holm) for the "
@@ -200,16 +200,10 @@ def probe_lines(probed: ProbingResult) -> Iterator[str]:
             ".05",
             tests,
         )
-    for each in probed.flagged:
-        yield _(
-            "{}: {} ({}): {}",
-            each.judge,
-            each.probe,
-            translate(each.about),
-            translate(each.says)
-        )  # fmt: skip
-    for name, why in probed.not_applicable.items():
-        yield _("Not probed: {}: {}", name, translate(why))
+    for each in probed.results:
+        if each.verdict == "flagged":
+            about, finding = translate(each.about), translate(each.says)
+            yield _("{}: {} ({}): {}", each.judge, each.probe, about, finding)
 
 
 def _verdict(each: ProbeResult) -> str:
@@ -228,31 +222,29 @@ def alignment_tables(found: Alignment) -> Iterator[Table]:
     """The tables of an alignment.
 
     Agreement among people; each judge against all of them, by measures that correct ties and by the
-    papers' formulas; judges and a person against the other raters; the best judge.
+    papers' formulas; judges and a person against the other raters.
     """
     table = plain_table(
         *name_columns(
-            "task", "raters", "answers", "ratings", "alpha (interval)", "alpha (ordinal)"
+            "task", "raters", "answers", "ratings", "alpha"
         ),
-        right=[1, 2, 3, 4, 5], title=_("Agreement among people (Krippendorff)"),
+        right=[1, 2, 3, 4], title=_("Agreement among people (Krippendorff)"),
     )  # fmt: skip
     for each in found.raters:
         table.add_row(
             each.task or _("all"), str(each.raters),
             f"{each.answers:,}", f"{each.ratings:,}",
-            _format_number(each.alpha_interval), _format_number(each.alpha_ordinal),
+            _format_number(each.alpha),
         )  # fmt: skip
     yield table
     if found.tasks:
         corrected = _("Compared with the mean of all raters, ties corrected")
-        yield _measures_table(found.tasks, corrected, BEST_JUDGE_MEASURES, bounds=True)
+        yield _measures_table(found.tasks, corrected, CORRECTED_MEASURES, bounds=True)
         as_papers = _("Compared with the mean of all raters, by the papers' formulas")
         yield _measures_table(found.tasks, as_papers, _AS_PAPERS, bounds=False)
     if found.leave_one_out:
         others = _("Judges and a person, compared with the other raters")
         yield _measures_table(found.leave_one_out, others, LEAVE_ONE_OUT_MEASURES, bounds=True)
-    if found.best:
-        yield _best_table(found)
 
 
 def _measures_table(
@@ -273,26 +265,6 @@ def _measures_table(
     return table
 
 
-def _best_table(found: Alignment) -> Table:
-    table = plain_table(
-        *name_columns(
-            "by", "best", "next", "answers", "better by", "95 % interval", "ahead of all"
-        ),
-        right=[3, 4, 5], title=_("Which judge"),
-    )  # fmt: skip
-    for best in found.best:
-        table.add_row(
-            _label(best.measure),
-            best.judge,
-            best.runner_up,
-            f"{best.answers:,}",
-            _format_number(best.difference),
-            format_interval((best.low, best.high), ".2f"),
-            _("yes") if best.all_above_0 else _("not sure"),
-        )
-    return table
-
-
 def alignment_lines(found: Alignment) -> Iterator[str]:
     """The meaning of the measures, and missing grades."""
     yield _(
@@ -304,11 +276,6 @@ def alignment_lines(found: Alignment) -> Iterator[str]:
             "'a person' is each rater against the mean of the other raters of the same answer. "
             "Judges in this table are compared with the same means, over answers with two raters "
             "or more: a judge with the values of 'a person' does about as well as one more person"
-        )
-    if found.best:
-        yield _(
-            "The best judge is 'ahead of all' if the 95 % interval of its difference to every "
-            "other judge is above 0. This is not adjusted for the number of measures"
         )
     if found.blank:
         yield n_(

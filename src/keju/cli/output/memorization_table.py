@@ -8,6 +8,7 @@ from rich.table import Table
 
 from keju.cli.output.console import format_interval, name_columns, plain_table
 from keju.formatting import NOTHING, format_p, percent
+from keju.items import PromptVariant
 from keju.scoring.memorization import MemorizationResult
 from keju.statistics import FEWEST_GROUPS
 from keju.texts import _, n_
@@ -24,8 +25,9 @@ def memorization_table(results: Iterable[MemorizationResult]) -> Table:
     )  # fmt: skip
     for result in results:
         excess = NOTHING if result.excess is None else f"{100 * result.excess:+.1f}"
+        label = PromptVariant(script=result.script, wording=result.wording).label()
         table.add_row(
-            result.model,
+            f"{result.model} ({label})" if label else result.model,
             result.kind,
             f"{result.places:,}",
             _with_interval(_format_share(result.read, result.places), result.reading, ".1f"),

@@ -11,7 +11,7 @@ from keju.published.checks.marks import places
 from keju.published.checks.sizes import ranks_of
 from keju.published.models import published_model
 from keju.published.printed_tables import PrintedTables
-from keju.statistics.correlation import spearman
+from keju.statistics import spearman
 from keju.texts import _, either
 
 

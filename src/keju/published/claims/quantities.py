@@ -18,7 +18,7 @@ from keju.published.claims.selection import select_cells, select_rows
 from keju.published.models import published_model
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Column
-from keju.statistics.correlation import kendall, pearson, spearman
+from keju.statistics import kendall, pearson, spearman
 
 Sense = Literal["above", "at least", "below", "at most", "equal to"]
 COMPARE: dict[Sense, Callable[[float, float], bool]] = {
