@@ -1,13 +1,12 @@
 """Items as parquet tables without loss: one file, or the numbered parts of a folder.
 
 Every function takes the path of the file or of the folder (``items/part-*``), and reads the same
-rows from both. pyarrow reads all tables and writes all but those of a single batch.
+rows from both.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
 import itertools
 import os
 import sys
@@ -23,7 +22,7 @@ import polars as pl
 from msgspec.structs import force_setattr
 
 from keju.errors import DataError
-from keju.files import replace_file, write_atomic
+from keju.files import replace_file
 from keju.items import ImageRef, Item, Provenance
 from keju.local_paths import check_local
 
@@ -125,7 +124,8 @@ def stored_frame(path: Path, items: Sequence[Item]) -> pl.DataFrame:
         DataError: an item contains something that cannot be stored.
     """
     try:
-        return pl.concat(_frame_of(few) for few in _few_at_a_time(items))
+        starts = range(0, max(1, len(items)), _FEW)
+        return pl.concat(_frame_of(items[start : start + _FEW]) for start in starts)
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise DataError("items that cannot be stored: {}", error, file=path) from None
 
@@ -180,8 +180,7 @@ def _write_frames(path: Path, frames: Iterable[pl.DataFrame]) -> None:
             if waiting.height >= BATCH_ROWS:
                 writer.write(waiting)
                 waiting = waiting.clear()
-        if waiting.height:
-            writer.write(waiting)
+        writer.write(waiting)
 
 
 def iter_ids(path: Path) -> Iterator[str]:
@@ -292,11 +291,6 @@ class ItemTable:
         return next(_items_of(rows, self._path, {}))
 
 
-def _few_at_a_time(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    """The items in batches of `_FEW`; one empty batch where there are none."""
-    return (items[start : start + _FEW] for start in range(0, max(1, len(items)), _FEW))
-
-
 def as_stored(item: Item) -> Item:
     """The item as it is read back from disk: lists as tuples, whole coordinates as floats.
 
@@ -335,19 +329,6 @@ def _row(item: Item) -> dict[str, object]:
 
 def _entries(mapping: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"key": key, "value": value} for key, value in mapping.items()]
-
-
-def write_frame(path: Path, frame: pl.DataFrame, rows: int | None = None) -> None:
-    """Write a table of one batch, atomically, in groups of at most `rows` rows.
-
-    polars writes it, because the bytes of releases must not change.
-
-    Raises:
-        DataError: the file cannot be written.
-    """
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", statistics=False, row_group_size=rows)
-    write_atomic(path, buffer.getvalue())
 
 
 class TableWriter:
@@ -395,6 +376,8 @@ class TableWriter:
         Raises:
             DataError: the file cannot be written.
         """
+        if not frame.height:
+            return
         try:
             self._writer.write_table(_arrow(frame), row_group_size=self._of_group or frame.height)
         except OSError as error:
@@ -537,25 +520,10 @@ def reporting_damage(path: Path | str) -> Iterator[None]:
 _PANDAS_INDEX = "__index_level_0__"
 
 
-def _fits(kind: object, wanted: object) -> bool:
-    """Whether a type of a column is the expected one, except for parts without any value."""
-    if kind in (wanted, pl.Null):
-        return True
-    if isinstance(kind, pl.List) and isinstance(wanted, pl.List):
-        return _fits(kind.inner, wanted.inner)
-    if isinstance(kind, pl.Struct) and isinstance(wanted, pl.Struct):
-        pairs = list(zip(kind.fields, wanted.fields, strict=False))
-        return len(kind.fields) == len(wanted.fields) and all(
-            one.name == other.name and _fits(one.dtype, other.dtype) for one, other in pairs
-        )
-    return False
-
-
 def _check_columns(path: Path) -> list[str]:
-    """The columns of a file, all of them with the types of `SCHEMA`, or as pandas writes them.
+    """The columns of a file, all of them with the types of `SCHEMA`.
 
-    pandas gives a column, or a part of one, without values no type, and stores the index of rows
-    that it has filtered.
+    pandas also stores the index of rows that it has filtered.
 
     Raises:
         DataError: it is not a table of items.
@@ -571,7 +539,8 @@ def _check_columns(path: Path) -> list[str]:
             file=path,
         )
     for name, kind in schema.items():
-        if not _fits(kind, SCHEMA[name]):
+        # pandas gives no type to a column, or a part of one, without any value.
+        if kind != pl.Null and kind.base_type() != SCHEMA[name].base_type():
             raise DataError(
                 "column {!r} must be {}, but is {}",
                 name,

@@ -37,7 +37,6 @@ from keju.datasets.table import (
     as_stored,
     part_name,
     stored_frame,
-    write_frame,
 )
 from keju.definitions import UnitCounter, Units
 from keju.errors import DataError, UsageError
@@ -294,20 +293,15 @@ class ItemWriter:
 
     A table, or each of its parts, has its name only when it is complete. A row group
     has at most `rows` rows, or is a batch.
-
-    Attributes:
-        count: the number of items added.
     """
 
     def __init__(self, folder: Path, *, rows: int | None = None) -> None:
-        self.count = 0
         self._folder = folder
         self._of_part = _PARTITION_ITEMS.get()
         self._rows = rows
         self._digest = ItemsDigest()
         self._waiting: list[Item] = []
         self._parts = 0
-        self._closed = False
         self._file: TableWriter | None = None
 
     @property
@@ -315,8 +309,8 @@ class ItemWriter:
         """The hash of the items added so far (`items_hash`)."""
         return self._digest.hash
 
-    def add(self, item: Item) -> Item:
-        """Add the next item; returns it as it is stored.
+    def add(self, item: Item) -> None:
+        """Add the next item.
 
         Raises:
             DataError: it contains something that cannot be stored, or the disk is full.
@@ -324,32 +318,21 @@ class ItemWriter:
         stored = as_stored(item)
         self._digest.add(stored)
         self._waiting.append(stored)
-        self.count += 1
         if len(self._waiting) >= BATCH_ROWS or self._is_part_full():
             self._flush()
-        return stored
 
     def close(self) -> None:
-        """Write the rest, and remove the items of an earlier unfinished dataset; once.
+        """Write the rest, and remove the items of an earlier unfinished dataset.
 
         Raises:
             DataError: the files cannot be written.
         """
-        if self._closed:
-            return
-        if self._of_part or self._file:
-            self._flush()
-            if self._file:
-                self._end_file()
-        else:
-            path = self._folder / ITEMS
-            write_frame(path, stored_frame(path, self._waiting), self._rows)
-            self._waiting = []
+        self._flush()
+        self._end_file()
         if self._of_part:
             (self._folder / ITEMS).unlink(missing_ok=True)
         else:
             shutil.rmtree(self._folder / PARTITIONED, ignore_errors=True)
-        self._closed = True
 
     def abandon(self) -> None:
         """Remove the incomplete file; finished parts stay until the next writer begins."""
@@ -366,30 +349,24 @@ class ItemWriter:
         if not self._waiting:
             return
         if self._file is None:
-            self._remove_leftovers()
-            self._file = TableWriter(self._next_path(), rows=self._rows)
+            path = self._folder / ITEMS
+            if not self._parts:  # The files of an earlier writer.
+                shutil.rmtree(self._folder / PARTITIONED, ignore_errors=True)
+                for partial in self._folder.glob(f".{ITEMS}.*"):
+                    partial.unlink(missing_ok=True)
+            if self._of_part:
+                path = self._folder / PARTITIONED / part_name(self._parts)
+                self._parts += 1
+            self._file = TableWriter(path, rows=self._rows)
         self._file.write(stored_frame(self._file.path, self._waiting))
         self._waiting = []
         if self._is_part_full():
             self._end_file()
 
-    def _next_path(self) -> Path:
-        if not self._of_part:
-            return self._folder / ITEMS
-        self._parts += 1
-        return self._folder / PARTITIONED / part_name(self._parts - 1)
-
-    def _remove_leftovers(self) -> None:
-        """Remove the files of an earlier writer, before the first of this one."""
-        if not self._parts:
-            shutil.rmtree(self._folder / PARTITIONED, ignore_errors=True)
-            for partial in self._folder.glob(f".{ITEMS}.*"):
-                partial.unlink(missing_ok=True)
-
     def _end_file(self) -> None:
-        assert self._file
-        self._file.close()
-        self._file = None
+        if self._file:
+            self._file.close()
+            self._file = None
 
 
 def begin_with_images(path: Path, earlier: Path) -> None:
