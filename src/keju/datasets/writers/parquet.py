@@ -11,7 +11,7 @@ from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Writer
 from keju.datasets.writing import ItemWriter
 from keju.files import write_json
-from keju.items import ImageRef, Item
+from keju.items import ImageRef
 
 LAYOUT = """\
 OUT/
@@ -28,19 +28,17 @@ MANY_ITEMS = 50_000
 """With more items the groups are larger: each adds about 4 KB to what every reader loads first."""
 
 
-def write_parquet(dataset: Dataset, items: Dataset | list[Item], out: Path) -> Iterator[str]:
+def write_parquet(dataset: Dataset, out: Path) -> Iterator[str]:
     """Write items and images; nothing is skipped, so there are no notes.
-
-    `items` may be the dataset itself, which is then read in batches.
 
     Raises:
         DataError: an image is missing or altered.
     """
-    many = len(items) > MANY_ITEMS
+    many = len(dataset) > MANY_ITEMS
     writer = ItemWriter(out, rows=None if many else ITEM_ROWS)
     benchmarks = set()
     refs: dict[str, ImageRef] = {}
-    for item in items:
+    for item in dataset:
         writer.add(item)
         benchmarks.add(item.benchmark)
         refs.update((ref.path, ref) for ref in item.images)
