@@ -134,7 +134,6 @@ def test_a_fault_of_an_item_is_named_with_its_mend(make: Make, item: Item, says:
         ((), ""),
         ((1, 3), "relevant [1, 3], but the candidates are 1 to 2"),
         ((0,), "relevant [0], but the candidates are 1 to 2"),
-        ((2, 2), "a relevant candidate is named twice"),
         ((1, 2), ""),
     ],
 )

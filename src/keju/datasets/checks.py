@@ -152,7 +152,9 @@ def check_item(item: Item) -> Iterator[Finding]:
         )  # fmt: skip
         yield Finding.of("error", item.id, problem)
     if item.split == "reference" and kind.of_pairs:
-        yield from (Finding.of("error", item.id, problem) for problem in _labelled(item))
+        if not item.answer.strip():
+            problem = _("the reference has no label", hint="Write the class into the answer")
+            yield Finding.of("error", item.id, problem)
         return
     try:
         query = query_of(item)
@@ -168,19 +170,6 @@ def check_item(item: Item) -> Iterator[Finding]:
         _boxes(item),
     )
     yield from (Finding.of("error", item.id, problem) for problem in problems)
-
-
-def _labelled(item: Item) -> Iterator[Text]:
-    """Check the reference split of a pair task: single labelled images without a question."""
-    if len(item.images) != 1:
-        yield n_(
-            "{n:,} image, but a reference has one",
-            "{n:,} images, but a reference has one",
-            len(item.images),
-            hint="Keep one image",
-        )
-    if not item.answer.strip():
-        yield _("the reference has no label", hint="Write the class into the answer")
 
 
 def _images(item: Item, query: Query) -> Iterator[Text]:
@@ -214,8 +203,6 @@ def _gallery(item: Item) -> Iterator[Text]:
             candidates,
             hint="Use the position of each candidate after the first image, from 1",
         )
-    elif len(set(item.relevant)) < len(item.relevant):
-        yield _("a relevant candidate is named twice", hint="Name each once")
 
 
 def _answer(item: Item, query: Query) -> Iterator[Text]:
