@@ -1,7 +1,4 @@
-"""`DatasetWriter`: writes a DATASET directory, which counts as a dataset only when complete.
-
-Items go through `ItemWriter` one by one, into one table or into parts; a batch is in memory.
-"""
+"""`DatasetWriter`: writes a DATASET directory, which counts as a dataset only when complete."""
 
 from __future__ import annotations
 
@@ -31,13 +28,7 @@ from keju.datasets.manifest import (
     ItemsDigest,
     altered,
 )
-from keju.datasets.table import (
-    BATCH_ROWS,
-    TableWriter,
-    as_stored,
-    part_name,
-    stored_frame,
-)
+from keju.datasets.table import TableWriter
 from keju.definitions import UnitCounter, Units
 from keju.errors import DataError, UsageError
 from keju.files import locked_file, replace_file, sha256_bytes, write_json
@@ -121,7 +112,6 @@ class DatasetWriter:
             language=language,
             script=script,
         )
-        self._items = ItemWriter(path)
         self._ids: set[str] = set()
         self._tasks: Counter[str] = Counter()
         self._benchmarks: set[str] = set()
@@ -130,6 +120,8 @@ class DatasetWriter:
         self._refs: dict[str, ImageRef] = {}
         self._made: dict[str, str] = {}
         self._lock = _take_folder(path)
+        self._items = items_writer(path)
+        self._digest = ItemsDigest()
 
     def __enter__(self) -> DatasetWriter:
         return self
@@ -213,7 +205,7 @@ class DatasetWriter:
         for ref in item.images:
             if self._refs.get(ref.sha256) != ref:
                 raise DataError("an image that was not added", file=self.path, item=item.id)
-        self._items.add(item)
+        self._digest.add(self._items.add(item))
         self._ids.add(item.id)
         self._tasks[item.task] += 1
         self._benchmarks.add(item.benchmark)
@@ -277,7 +269,7 @@ class DatasetWriter:
         self._items.close()
         manifest = msgspec.structs.replace(
             self._manifest,
-            hash=self._items.hash,
+            hash=self._digest.hash,
             items=len(self._ids),
             images=len(self._shown),
             tasks=dict(sorted(self._tasks.items())),
@@ -288,85 +280,18 @@ class DatasetWriter:
         return manifest
 
 
-class ItemWriter:
-    """Writes the items of a dataset, in parts as `partitioning` says; only a batch is in memory.
+def items_writer(folder: Path, *, rows: int | None = None) -> TableWriter:
+    """A writer of the items of a dataset, in parts as `partitioning` says.
 
-    A table, or each of its parts, has its name only when it is complete. A row group
-    has at most `rows` rows, or is a batch.
+    The items of an earlier unfinished dataset are removed. A row group has at most `rows` rows.
     """
-
-    def __init__(self, folder: Path, *, rows: int | None = None) -> None:
-        self._folder = folder
-        self._of_part = _PARTITION_ITEMS.get()
-        self._rows = rows
-        self._digest = ItemsDigest()
-        self._waiting: list[Item] = []
-        self._parts = 0
-        self._file: TableWriter | None = None
-
-    @property
-    def hash(self) -> str:
-        """The hash of the items added so far (`items_hash`)."""
-        return self._digest.hash
-
-    def add(self, item: Item) -> None:
-        """Add the next item.
-
-        Raises:
-            DataError: it contains something that cannot be stored, or the disk is full.
-        """
-        stored = as_stored(item)
-        self._digest.add(stored)
-        self._waiting.append(stored)
-        if len(self._waiting) >= BATCH_ROWS or self._is_part_full():
-            self._flush()
-
-    def close(self) -> None:
-        """Write the rest, and remove the items of an earlier unfinished dataset.
-
-        Raises:
-            DataError: the files cannot be written.
-        """
-        self._flush()
-        self._end_file()
-        if self._of_part:
-            (self._folder / ITEMS).unlink(missing_ok=True)
-        else:
-            shutil.rmtree(self._folder / PARTITIONED, ignore_errors=True)
-
-    def abandon(self) -> None:
-        """Remove the incomplete file; finished parts stay until the next writer begins."""
-        self._waiting = []
-        if self._file:
-            self._file.abandon()
-            self._file = None
-
-    def _is_part_full(self) -> bool:
-        written = self._file.rows if self._file else 0
-        return bool(self._of_part) and written + len(self._waiting) >= self._of_part
-
-    def _flush(self) -> None:
-        if not self._waiting:
-            return
-        if self._file is None:
-            path = self._folder / ITEMS
-            if not self._parts:  # The files of an earlier writer.
-                shutil.rmtree(self._folder / PARTITIONED, ignore_errors=True)
-                for partial in self._folder.glob(f".{ITEMS}.*"):
-                    partial.unlink(missing_ok=True)
-            if self._of_part:
-                path = self._folder / PARTITIONED / part_name(self._parts)
-                self._parts += 1
-            self._file = TableWriter(path, rows=self._rows)
-        self._file.write(stored_frame(self._file.path, self._waiting))
-        self._waiting = []
-        if self._is_part_full():
-            self._end_file()
-
-    def _end_file(self) -> None:
-        if self._file:
-            self._file.close()
-            self._file = None
+    shutil.rmtree(folder / PARTITIONED, ignore_errors=True)
+    for path in (folder / ITEMS, *folder.glob(f".{ITEMS}.*")):
+        path.unlink(missing_ok=True)
+    part_rows = _PARTITION_ITEMS.get()
+    return TableWriter(
+        folder / (PARTITIONED if part_rows else ITEMS), rows=rows, part_rows=part_rows
+    )
 
 
 def begin_with_images(path: Path, earlier: Path) -> None:

@@ -9,7 +9,7 @@ from keju.datasets.definitions import write_definitions
 from keju.datasets.packed import write_packed
 from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Writer
-from keju.datasets.writing import ItemWriter
+from keju.datasets.writing import items_writer
 from keju.files import write_json
 from keju.items import ImageRef
 
@@ -35,14 +35,13 @@ def write_parquet(dataset: Dataset, out: Path) -> Iterator[str]:
         DataError: an image is missing or altered.
     """
     many = len(dataset) > MANY_ITEMS
-    writer = ItemWriter(out, rows=None if many else ITEM_ROWS)
     benchmarks = set()
     refs: dict[str, ImageRef] = {}
-    for item in dataset:
-        writer.add(item)
-        benchmarks.add(item.benchmark)
-        refs.update((ref.path, ref) for ref in item.images)
-    writer.close()
+    with items_writer(out, rows=None if many else ITEM_ROWS) as writer:
+        for item in dataset:
+            writer.add(item)
+            benchmarks.add(item.benchmark)
+            refs.update((ref.path, ref) for ref in item.images)
     write_packed(refs.values(), dataset.image_bytes, out)
     write_definitions(out, benchmarks)
     write_json(out / "dataset.json", dataset.manifest)
