@@ -93,31 +93,13 @@ def probe_image(data: bytes, *, name: str) -> ImageFacts:
             than `MAX_PIXELS`, or with too many frames or scans.
     """
     with decoding(data, name):
-        return _probe(data, name)[0]
-
-
-def probe_pixels(data: bytes, *, name: str) -> tuple[ImageFacts, Image.Image]:
-    """The results of `probe_image` and `open_image`, from one decoding of the image.
-
-    Raises:
-        DataError: as `probe_image`.
-    """
-    with decoding(data, name):
-        facts, image = _probe(data, name)
-        if facts.frames == 1:
-            return facts, as_rgb(upright(image))
-    return facts, open_image(data, name=name)
-
-
-def _probe(data: bytes, name: str) -> tuple[ImageFacts, Image.Image]:
-    """The properties of an image, and the decoded image."""
-    image = open_header(data, name=name)
-    check_sums(data, image, name=name)
-    frames = len(frames_of(image, name=name))
-    turned = orientation_of(image) != 1
-    width, height = upright_size(image)
-    image.load()
-    return ImageFacts(extension_of(image), width, height, turned, frames), image
+        image = open_header(data, name=name)
+        check_sums(data, image, name=name)
+        frames = len(frames_of(image, name=name))
+        turned = orientation_of(image) != 1
+        width, height = upright_size(image)
+        image.load()
+        return ImageFacts(extension_of(image), width, height, turned, frames)
 
 
 def open_image(data: bytes, *, name: str) -> Image.Image:

@@ -1,4 +1,4 @@
-"""Ink detection: grey values, the local paper grey, marks, and their connected parts."""
+"""Ink detection: grey values, the local paper grey, and marks."""
 
 from __future__ import annotations
 
@@ -30,13 +30,6 @@ _MARK = 0.15
 
 _TURNED = 0.4
 """An image with a darker median is light on dark."""
-
-_SMALLEST, _LARGEST = 1 / 160, 0.15
-"""Side of a part of a character as a share of the image's longer side; others are noise or
-drawings."""
-
-_LEAST_SIDE = 4
-"""Minimum side of a part in pixels: on small images the share above is less than noise."""
 
 
 class Page(NamedTuple):
@@ -83,16 +76,3 @@ def find_marks(page: Grey, paper: Grey) -> NDArray[np.bool_]:
     """The pixels that are clearly darker than the paper around them."""
     marks: NDArray[np.bool_] = page < paper - _MARK
     return marks
-
-
-def count_parts(image: Image.Image) -> int:
-    """The number of connected marks of an image with the size of parts of characters."""
-    import cv2  # noqa: PLC0415 - slow to import
-
-    page = dark_on_light(to_grey(image)).grey
-    marks = find_marks(page, estimate_paper(page))
-    places = cv2.connectedComponentsWithStats(marks.view(np.uint8), connectivity=8)[2][1:]
-    sides = np.maximum(places[:, cv2.CC_STAT_WIDTH], places[:, cv2.CC_STAT_HEIGHT])
-    longest = max(page.shape)
-    least = max(_LEAST_SIDE, longest * _SMALLEST)
-    return int(((sides >= least) & (sides <= longest * _LARGEST)).sum())

@@ -170,8 +170,8 @@ def reader(
 def writer(name: str, *, summary: str, layout: str = "") -> Callable[[W], W]:
     """Declare a format of ``keju data export``: a decorator of a function.
 
-    The function is called with the `Dataset`, its items and the directory to write, which is
-    empty; it returns notes for the user, above all what the format cannot hold.
+    The function is called with the `Dataset`, which is iterated for its items, and the directory to
+    write, which is empty; it returns notes for the user, above all what the format cannot hold.
 
     Args:
         name: the format's name.

@@ -15,7 +15,6 @@ from keju.building.engine import Engine
 from keju.building.pipeline import build
 from keju.building.recipe import read_recipe
 from keju.building.releasing.release import write_release
-from keju.datasets.manifest import items_hash
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.table import (
@@ -29,7 +28,7 @@ from keju.datasets.table import (
     table_files,
 )
 from keju.datasets.validate import validate
-from keju.datasets.writing import ItemWriter, partitioning
+from keju.datasets.writing import items_writer, partitioning
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.runs import RunFolder
@@ -87,13 +86,12 @@ def test_a_column_that_a_file_lacks_has_no_values(tmp_path: Path):
 
 def test_batches_of_a_large_file_are_the_items_that_were_written(tmp_path: Path):
     items = [replace(item, metadata={"n": item.id}) for item in text_items(3 * BATCH_ROWS + 5)]
-    writer = ItemWriter(tmp_path)
+    writer = items_writer(tmp_path)
     for item in items:
         writer.add(item)
     writer.close()
     path = tmp_path / "items.parquet"
     assert read_items(path) == items
-    assert writer.hash == items_hash(items)
     heights = [frame.height for frame in iter_frames(path)]
     assert sum(heights) == len(items)
     assert max(heights) <= BATCH_ROWS
@@ -102,7 +100,7 @@ def test_batches_of_a_large_file_are_the_items_that_were_written(tmp_path: Path)
 
 def test_row_groups_have_statistics_of_ids_and_tasks(tmp_path: Path):
     with partitioning(2 * BATCH_ROWS):
-        writer = ItemWriter(tmp_path)
+        writer = items_writer(tmp_path)
     for item in text_items(2 * BATCH_ROWS):
         writer.add(item)
     writer.close()
@@ -115,7 +113,7 @@ def test_row_groups_have_statistics_of_ids_and_tasks(tmp_path: Path):
 @pytest.mark.parametrize("count", [2, 3, 4, 6])
 def test_no_part_has_more_items_than_allowed_or_none(tmp_path: Path, count: int):
     with partitioning(2):
-        writer = ItemWriter(tmp_path)
+        writer = items_writer(tmp_path)
     for item in text_items(count):
         writer.add(item)
     writer.close()
@@ -125,7 +123,7 @@ def test_no_part_has_more_items_than_allowed_or_none(tmp_path: Path, count: int)
 
 def test_a_part_that_is_not_finished_is_absent(tmp_path: Path):
     with partitioning(2000):
-        writer = ItemWriter(tmp_path)
+        writer = items_writer(tmp_path)
     for item in text_items(3500):
         writer.add(item)
     assert [path.name for path in table_files(tmp_path / "items")] == [part_name(0)]
@@ -263,4 +261,4 @@ def test_a_negative_number_of_items_is_refused():
 def test_a_full_disk_is_a_data_error(tmp_path: Path):
     (tmp_path / "items").write_text("not a folder")
     with pytest.raises(DataError):
-        TableWriter(tmp_path / "items" / part_name(0))
+        TableWriter(tmp_path / "items" / part_name(0)).close()

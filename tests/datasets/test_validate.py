@@ -96,7 +96,7 @@ def test_a_sound_dataset_has_no_findings(make: Make) -> None:
         (mcq(answer="論衡"), "error: p1: the answer '論衡' is not one of the letters ABC"),
         (mcq(options=("論語", "詩", "論 語")), "error: p1: options A and C are the same: '論 語'"),
         (mcq(options=("論語", " ", "詩")), "error: p1: option B is empty"),
-        (mcq(options=(), verbatim=True, question="哪本？"), "error: p1: 0 options found in the"),
+        (mcq(options=(), verbatim=True, question="哪本？"), "error: p1: 0 options found. "),
         (mcq(options=("一",), answer="A"), "error: p1: 1 option found"),
         (mcq(options=tuple("一二三四五六七八九十" * 3)), "error: p1: 30 options, but letters end"),
         (obi("Where", boxes=()), "notice: p1: no reference (1 of 2 items): models are asked, but"),
@@ -112,18 +112,6 @@ def test_a_sound_dataset_has_no_findings(make: Make) -> None:
             "error: p1: box 1 (0, 0, 42, 10) leaves its image of 40x60 pixels",
         ),
         (obi("Where", boxes=(Box(x0=-2, y0=0, x1=4, y1=9),)), "error: p1: box 1 (-2, 0, 4, 9) le"),
-        (
-            ocr(lines=(Line(id="in", polygon=((1, 1),)), Line(id="out", polygon=((90, 90),)))),
-            "warning: p1: 1 of 2 lines are outside the image, the first is 'out'",
-        ),
-        (
-            ocr(answer="天地玄黃", transcription="天地玄皇"),
-            "warning: p1: the answer differs from the transcription ('黃' and '皇' at",
-        ),
-        (
-            ocr(answer="天地\n玄黃", lines=(Line(id="l", text="天地"), Line(id="m", text="玄皇"))),
-            "warning: p1: the text of its lines differs from the answer. Correct",
-        ),
         (
             obi("How", task="classification", answer="大", relevant=(1,)),
             "error: p1: 1 image, but the task compares one with its candidates. Add its candidates",
@@ -146,7 +134,6 @@ def test_a_fault_of_an_item_is_named_with_its_mend(make: Make, item: Item, says:
         ((), ""),
         ((1, 3), "relevant [1, 3], but the candidates are 1 to 2"),
         ((0,), "relevant [0], but the candidates are 1 to 2"),
-        ((2, 2), "a relevant candidate is named twice"),
         ((1, 2), ""),
     ],
 )
@@ -255,23 +242,21 @@ def test_a_missing_image_is_named_with_every_item_that_shows_it(make: Make) -> N
     write_items(dataset.items_path, items)
     with_manifest(dataset, hash=items_hash(items), images=1)
     found = findings(dataset)
-    assert found[0].startswith(f"error: a and 1 more: {ref[0].path}: the image is missing")
+    assert found[0].startswith(
+        f"error: a and 1 more: {ref[0].path}: image not readable: No such file"
+    )
     assert found[1].startswith("warning: images/")
     assert "no item uses this file" in found[1]
     assert len(found) == 2
 
 
-def test_an_altered_image_is_named_by_size_or_by_hash(make: Make) -> None:
+def test_an_altered_image_is_named(make: Make) -> None:
     dataset = make(ocr())
     path = image_of(dataset)
     data = path.read_bytes()
-    path.write_bytes(data + b"x")
-    assert (
-        f"the image was altered: {len(data) + 1} bytes instead of {len(data)}"
-        in findings(dataset)[0]
-    )
-    path.write_bytes(data[:-1] + b"x")
-    assert "the image was altered: its SHA-256 differs" in findings(dataset)[0]
+    for altered in (data + b"x", data[:-1] + b"x"):
+        path.write_bytes(altered)
+        assert "not the one that was imported (size or SHA-256 differs)" in findings(dataset)[0]
 
 
 def test_an_image_that_says_another_size_is_named(make: Make) -> None:
@@ -377,5 +362,5 @@ def test_only_a_few_images_are_under_way_at_a_time(
     check = room._check_image
     monkeypatch.setattr(room, "_check_image", lambda *a: checked.append(1) or check(*a))
     (dataset.path / read_items(dataset.items_path)[0].images[0].path).unlink()
-    assert "missing" in str(next(validate(dataset.path)))
+    assert "not readable" in str(next(validate(dataset.path)))
     assert len(checked) <= 2 * room.WORKERS

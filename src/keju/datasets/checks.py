@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from keju.definitions import (
     Query,
-    Task,
     choices_of,
-    is_blank,
     missing_reference,
     options_of,
     prompt_of,
     query_of,
     task,
 )
-from keju.definitions.references import BLANK
 from keju.errors import DataError, UsageError, error_text, printable
 from keju.items import Box, Item
 from keju.texts import Text, _, n_
@@ -85,12 +83,6 @@ class NameCount:
         if self.count < 2:
             return self.first
         return _("{} and {} more", self.first, self.count - 1)
-
-
-class _Asked(NamedTuple):
-    item: Item
-    task: Task
-    query: Query
 
 
 def text_only_notice(item: Item) -> str:
@@ -160,37 +152,28 @@ def check_item(item: Item) -> Iterator[Finding]:
         )  # fmt: skip
         yield Finding.of("error", item.id, problem)
     if item.split == "reference" and kind.of_pairs:
-        yield from (Finding.of("error", item.id, problem) for problem in _labelled(item))
+        if not item.answer.strip():
+            problem = _("the reference has no label", hint="Write the class into the answer")
+            yield Finding.of("error", item.id, problem)
         return
     try:
-        asked = _Asked(item, kind, query_of(item))
+        query = query_of(item)
         prompt_of(item)
     except DataError as error:
         correct = error.hint or _("Correct the item")
         yield Finding("error", item.id, error.problem, as_sentence(correct))
         return
-    for severity, check in _CHECKS:
-        yield from (Finding.of(severity, item.id, problem) for problem in check(asked))
+    problems = chain(
+        _gallery(item) if kind.of_pairs else _images(item, query),
+        () if kind.of_pairs else _answer(item, query),
+        _options(item) if query.form == "letter" else (),
+        _boxes(item),
+    )
+    yield from (Finding.of("error", item.id, problem) for problem in problems)
 
 
-def _labelled(item: Item) -> Iterator[Text]:
-    """Check the reference split of a pair task: single labelled images without a question."""
-    if len(item.images) != 1:
-        yield n_(
-            "{n:,} image, but a reference has one",
-            "{n:,} images, but a reference has one",
-            len(item.images),
-            hint="Keep one image",
-        )
-    if not item.answer.strip():
-        yield _("the reference has no label", hint="Write the class into the answer")
-
-
-def _images(asked: _Asked) -> Iterator[Text]:
-    item = asked.item
-    if asked.task.of_pairs:
-        yield from _gallery(item)
-    elif not asked.query.image:
+def _images(item: Item, query: Query) -> Iterator[Text]:
+    if not query.image:
         if item.images:
             yield _(
                 "it has an image, but the definition declares its task without images",
@@ -220,54 +203,25 @@ def _gallery(item: Item) -> Iterator[Text]:
             candidates,
             hint="Use the position of each candidate after the first image, from 1",
         )
-    elif len(set(item.relevant)) < len(item.relevant):
-        yield _("a relevant candidate is named twice", hint="Name each once")
 
 
-def _blank(asked: _Asked) -> Iterator[Text]:
-    """Check that a blank page has no text, and is a page to transcribe."""
-    if asked.item.metadata.get(BLANK) != "yes":
-        return
-    if not is_blank(asked.item) or asked.query.form != "transcription":
-        yield _(
-            "its metadata has {}=yes, but it has a text or its task is not transcription",
-            BLANK,
-            hint=_("Remove the text or the metadata {}", BLANK),
-        )
-
-
-def _answer(asked: _Asked) -> Iterator[Text]:
-    item, form = asked.item, asked.query.form
-    if asked.task.of_pairs or missing_part(item):
-        return
-    if not item.answer.strip():
-        return
-    if form == "number" and not _NUMBER.fullmatch(item.answer.strip()):
+def _answer(item: Item, query: Query) -> Iterator[Text]:
+    answer = item.answer.strip()
+    if answer and query.form == "number" and not _NUMBER.fullmatch(answer):
         yield _("the answer {!r} is not a number", item.answer[:20], hint="Write it in digits")
-    elif form == "yes-no" and item.answer.strip().casefold() not in {"yes", "no"}:
+    elif answer and query.form == "yes-no" and answer.casefold() not in {"yes", "no"}:
         yield _("the answer {!r} is neither Yes nor No", item.answer[:20], hint="Write Yes or No")
 
 
-def _options(asked: _Asked) -> Iterator[Text]:
-    item = asked.item
-    if asked.query.form != "letter":
-        return
+def _options(item: Item) -> Iterator[Text]:
     options, choices = options_of(item), choices_of(item)
     if len(options) < 2:
-        if item.verbatim:
-            yield n_(
-                "{n:,} option found in the question",
-                "{n:,} options found in the question",
-                len(options),
-                hint="Write them as A、… B、… or give the item its options",
-            )
-        else:
-            yield n_(
-                "{n:,} option found",
-                "{n:,} options found",
-                len(options),
-                hint="Write them as A、… B、… or give the item its options",
-            )
+        yield n_(
+            "{n:,} option found",
+            "{n:,} options found",
+            len(options),
+            hint="Write them as A、… B、… or give the item its options",
+        )
         return
     if item.answer.strip() and item.answer not in choices:
         letters, given = "".join(choices), item.answer[:20]
@@ -293,8 +247,7 @@ def _options(asked: _Asked) -> Iterator[Text]:
         first.setdefault(text, letter)
 
 
-def _boxes(asked: _Asked) -> Iterator[Text]:
-    item = asked.item
+def _boxes(item: Item) -> Iterator[Text]:
     size = (item.images[0].width, item.images[0].height) if item.images else None
     for number, box in enumerate(item.boxes, start=1):
         if fault := box_fault(box, size):
@@ -304,69 +257,6 @@ def _boxes(asked: _Asked) -> Iterator[Text]:
                 fault,
                 hint="Draw it again: left < right, top < bottom, inside the image",
             )
-
-
-def _lines(asked: _Asked) -> Iterator[Text]:
-    item = asked.item
-    if not item.images:
-        return
-    ref = item.images[0]
-    away = [
-        line.id
-        for line in item.lines
-        if line.polygon
-        and not any(0 <= x <= ref.width and 0 <= y <= ref.height for x, y in line.polygon)
-    ]
-    if away:
-        yield _(
-            "{} of {} lines are outside the image, the first is {!r}",
-            len(away),
-            len(item.lines),
-            away[0],
-            hint="Check that the image is the one that was transcribed",
-        )
-
-
-def _one_text(asked: _Asked) -> Iterator[Text]:
-    """Check that answer, transcription and lines of a page to transcribe are the same text.
-
-    Punctuation and the order of lines may differ. Lines are compared with the answer only where it
-    has as many: an answer may omit notes, or marginal text.
-    """
-    item = asked.item
-    if asked.query.form != "transcription" or not item.answer.strip():
-        return
-    answer = _letters(item.answer)
-    if (other := _letters(item.transcription or "")) and other != answer:
-        yield _apart(answer, other)
-    texts = [_letters(line.text) for line in item.lines]
-    if (
-        all(texts)
-        and len(texts) == len(item.answer.strip().splitlines())
-        and (sorted("".join(texts)) != sorted(answer))
-    ):
-        yield _(
-            "the text of its lines differs from the answer",
-            hint="Correct the text of the lines, or remove the lines",
-        )
-
-
-def _letters(text: str) -> str:
-    """The characters of a text, without spaces, line breaks and punctuation."""
-    return "".join(char for char in unicodedata.normalize("NFC", text) if char.isalnum())
-
-
-def _apart(one: str, other: str) -> Text:
-    """Where an answer and a transcription first differ, with a few characters of each."""
-    place = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-                 min(len(one), len(other)))  # fmt: skip
-    return _(
-        "the answer differs from the transcription ({!r} and {!r} at character {})",
-        one[place : place + 6],
-        other[place : place + 6],
-        place + 1,
-        hint="Write the text of the image into both"
-    )  # fmt: skip
 
 
 def box_fault(box: Box, size: tuple[int, int] | None) -> str:
@@ -416,14 +306,3 @@ def _texts_of(item: Item) -> Iterator[tuple[str, str]]:
 
 def _codes(marks: Iterable[str]) -> str:
     return ", ".join(f"U+{ord(mark):04X}" for mark in dict.fromkeys(marks))
-
-
-_CHECKS: tuple[tuple[Severity, Callable[[_Asked], Iterator[Text]]], ...] = (
-    ("error", _images),
-    ("warning", _blank),
-    ("error", _answer),
-    ("error", _options),
-    ("error", _boxes),
-    ("warning", _lines),
-    ("warning", _one_text),
-)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from keju.datasets.manifest import IMAGES, DatasetManifest
+from keju.datasets.manifest import IMAGES
 from keju.datasets.readers.base import Options, Reader
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.time_limit import TimeUpError, check_time, time_limit
@@ -43,10 +44,14 @@ def preview(
     reader: Reader[Any], src: Path, options: Options, *, most: int = ITEMS, seconds: float = SECONDS
 ) -> Preview:
     """Read a source until its first `most` items are known, or `seconds` have passed."""
-    writer = PreviewWriter(most)
     error: KejuError | None = None
     timed_out = False
-    with logging_import(options.get("encoding", "")) as log, time_limit(seconds):
+    with (
+        TemporaryDirectory() as folder,
+        logging_import(options.get("encoding", "")) as log,
+        time_limit(seconds),
+    ):
+        writer = _PreviewWriter(Path(folder) / "preview", most)
         try:
             settings = reader.parse(options)
             with suppress(PreviewEndError):
@@ -56,6 +61,8 @@ def preview(
             timed_out = True
         except KejuError as found:
             error = found.with_traceback(None)  # a traceback would keep the data in memory
+        finally:
+            writer.abandon()
     if not (writer.items or error or timed_out):
         error = DataError("the reader finds no items", file=src)
     return Preview(tuple(writer.items), *log.fields(), error, timed_out)
@@ -65,14 +72,13 @@ class PreviewEndError(Exception):
     """The preview has its items. Not a `KejuError`, so that no reader treats it as damage."""
 
 
-class PreviewWriter(DatasetWriter):
-    """A `DatasetWriter` that stores nothing, and stops the reader after `most` items."""
+class _PreviewWriter(DatasetWriter):
+    """Collects items, and stops the reader after `most`; only links to images are written."""
 
-    def __init__(self, most: int = ITEMS) -> None:
+    def __init__(self, folder: Path, most: int) -> None:
+        super().__init__(folder, name="preview", version="1", licence=UNKNOWN, source=UNKNOWN)
         self.items: list[Item] = []
-        self.licence = self.source = UNKNOWN
         self._most = most
-        self._known: dict[str, ImageRef] = {}
 
     def add_image(self, data: bytes, name: str) -> ImageRef:
         """The reference that a `DatasetWriter` would return; only the header of the image is read.
@@ -83,25 +89,15 @@ class PreviewWriter(DatasetWriter):
         """
         check_time()
         sha256 = sha256_bytes(data)
-        if sha256 not in self._known:
+        if sha256 not in self._refs:
             with decoding(data, name):
                 image = open_header(data, name=name)
                 width, height = upright_size(image)
             path = f"{IMAGES}/{sha256}.{extension_of(image)}"
-            self._known[sha256] = ImageRef(
+            self._refs[sha256] = ImageRef(
                 path=path, sha256=sha256, width=width, height=height, size=len(data)
             )
-        return self._known[sha256]
-
-    def has_image(self, ref: ImageRef) -> bool:
-        """Whether this image was added."""
-        return self._known.get(ref.sha256) == ref
-
-    def link_image(self, path: Path, ref: ImageRef, *, copy: bool = False) -> ImageRef:
-        """Accept an image without reading it."""
-        del path, copy
-        self._known[ref.sha256] = ref
-        return ref
+        return self._refs[sha256]
 
     def add(self, item: Item) -> None:
         """Keep an item.
@@ -113,20 +109,3 @@ class PreviewWriter(DatasetWriter):
         self.items.append(item)
         if len(self.items) >= self._most:
             raise PreviewEndError
-
-    def resemble(self, other: DatasetManifest) -> None:
-        """Do nothing: a preview has no manifest."""
-
-    def declare(self, **facts: str) -> None:
-        """Do nothing: a preview has no manifest."""
-
-    def close(self) -> DatasetManifest:
-        """A preview cannot be closed.
-
-        Raises:
-            NotImplementedError: always.
-        """
-        raise NotImplementedError
-
-    def abandon(self) -> None:
-        """Do nothing: a preview has no folder."""

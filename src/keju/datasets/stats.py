@@ -202,8 +202,10 @@ def _measured(
     """Measures of each group; one by one, since grouping would copy all lists of images at once."""
     columns = [*(pl.col(key).first() for key in keys), *measures]
     groups = items.select(keys).unique(maintain_order=True).iter_rows(named=True)
+    # A filter copies all columns of the table.
+    measured = items.select({name for column in columns for name in column.meta.root_names()})
     rows = (
-        items.filter(*(pl.col(key) == value for key, value in group.items())).select(columns)
+        measured.filter(*(pl.col(key) == value for key, value in group.items())).select(columns)
         for group in groups
     )
     return pl.concat([items.clear().select(columns).clear(), *rows])
@@ -228,10 +230,11 @@ def _strata(items: pl.DataFrame) -> pl.DataFrame:
     for kind in _KINDS:
         labels = {name: value_label(kind, name) for name in items[kind].drop_nulls().unique()}
         label = pl.col(kind).cast(pl.String).replace_strict(labels, return_dtype=pl.String)
-        first = pl.col("path").list.first()
-        counted = items.drop_nulls(kind).group_by(label.alias("name")).agg(
-            pl.len().alias("questions"), first.drop_nulls().n_unique().alias("images")
-        )  # fmt: skip
+        # Only these columns: to drop rows of the table would copy all of it.
+        rows = items.select(kind, pl.col("path").list.first()).drop_nulls(kind)
+        counted = rows.group_by(label.alias("name")).agg(
+            pl.len().alias("questions"), pl.col("path").drop_nulls().n_unique().alias("images")
+        )
         tables.append(
             counted.select(pl.lit(kind).alias("stratum"), "name", "questions", "images").sort(
                 -pl.col("questions").cast(pl.Int64), "name"

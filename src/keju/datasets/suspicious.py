@@ -1,10 +1,7 @@
-"""Suspicious references that probably differ from the image: markup, placeholders, copies, lengths.
+"""Suspicious references that probably differ from the image: markup, placeholders, copies.
 
 All checks but that of damaged characters are of transcriptions, and every finding is a warning.
-Their limits are our reading. There are no findings in 227 real transcriptions, nor on 75 images
-with a known text (2 real pages, 73 of the bundled set), at full size, at 15 to 50 % of their size,
-or blurred. If a text of 100 or more characters (15 of these images) is cut to less than .06 to .30
-of its length, it is reported as too short.
+There are no findings in 227 real transcriptions.
 """
 
 from __future__ import annotations
@@ -13,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
+from itertools import chain
 
 from keju.datasets.checks import Finding, NameCount, unseen_characters
 from keju.definitions import query_of
@@ -23,13 +21,6 @@ from keju.texts import Text, _, n_
 
 LEAST_COPIED = 20
 """Minimum length in characters of a text that two images cannot be expected to share."""
-
-MAX_PARTS_PER_CHARACTER = 20
-"""Parts of characters in the image per character of the text; with more the text is too short. The
-maximum on a page of text is 6.0; on an image with an inscription 11.2, with fewer parts."""
-
-LEAST_PARTS = 200
-"""Minimum number of parts of an image on which a text can be too short."""
 
 _MARKUP = (
     ("RTF", re.compile(r"^\s*\{\\rtf")),
@@ -145,20 +136,11 @@ def suspicious_texts(items: Iterable[Item]) -> Iterator[Finding]:
 
     Markup, placeholders and texts without a Chinese character; a text of `LEAST_COPIED` counted
     characters or more that two images share, which are distinguished by their bytes. Also damaged
-    characters of any reference (`damage_of`), and invisible ones, which `validate` lists with its
-    other checks.
+    characters of any reference (`damage_of`), and invisible ones.
     """
     texts = SuspiciousTexts()
     for item in items:
         texts.add(item)
-        for field, codes in unseen_characters(item):
-            problem = _(
-                "its {} contains invisible characters: {}",
-                field,
-                codes,
-                hint="Remove them, and import again",
-            )
-            yield Finding.of("warning", _name(item), problem)
     yield from texts.list_all()
 
 
@@ -177,7 +159,17 @@ class SuspiciousTexts:
     def add(self, item: Item) -> None:
         """Add the next item."""
         name = _name(item)
-        self._damaged += [Finding.of("warning", name, damage) for damage in damage_of(item)]
+        invisible = (
+            _(
+                "its {} contains invisible characters: {}",
+                field,
+                codes,
+                hint="Remove them, and import again",
+            )
+            for field, codes in unseen_characters(item)
+        )
+        problems = chain(damage_of(item), invisible)
+        self._damaged += [Finding.of("warning", name, problem) for problem in problems]
         asks = _asks_for_text(item)
         answer = (item.answer or item.answer_simplified) if asks else ""
         for text in dict.fromkeys((item.transcription or "", answer)):
@@ -215,38 +207,6 @@ class SuspiciousTexts:
                 hint="Check which of the images it belongs to",
             )
             yield Finding.of("warning", first, problem)
-
-
-def extent_fault(length: int, parts: int) -> Text | None:
-    """Evidence that a text is far too short for its image, with a hint.
-
-    Args:
-        length: characters of the text as OCR scoring counts them; 0 for a blank page.
-        parts: the number of parts of characters in the image.
-    """
-    if parts < LEAST_PARTS or parts <= MAX_PARTS_PER_CHARACTER * length:
-        return None
-    if not length:
-        return _(
-            "the text is that of a blank page, but the image has {:,} parts of characters",
-            parts,
-            hint="Check that the page is blank",
-        )
-    return n_(
-        "the text ({n:,} character) is far too short for the {:,} parts of characters on the image",
-        "the text ({n:,} characters) is far too short for the {:,} parts of characters on "
-        "the image",
-        length,
-        parts,
-        hint="Check that the text is complete. A drawing on the image also counts",
-    )
-
-
-def length_on_image(item: Item) -> int:
-    """Counted characters of an item that asks for all text of its one image; else 0."""
-    if len(item.images) != 1 or not _asks_for_text(item):
-        return 0
-    return len(counted(item.answer or item.answer_simplified))
 
 
 def _asks_for_text(item: Item) -> bool:

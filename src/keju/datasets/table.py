@@ -1,13 +1,12 @@
 """Items as parquet tables without loss: one file, or the numbered parts of a folder.
 
 Every function takes the path of the file or of the folder (``items/part-*``), and reads the same
-rows from both. pyarrow reads all tables and writes all but those of a single batch.
+rows from both.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
 import itertools
 import os
 import sys
@@ -23,13 +22,13 @@ import polars as pl
 from msgspec.structs import force_setattr
 
 from keju.errors import DataError
-from keju.files import replace_file, write_atomic
+from keju.files import replace_file
 from keju.items import ImageRef, Item, Provenance
 from keju.local_paths import check_local
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyarrow.parquet import ParquetFile
+    from pyarrow.parquet import ParquetFile, ParquetWriter
 
 PARTS = "part-*.parquet"
 """The files of a partitioned table, in the order of their numbers."""
@@ -112,10 +111,9 @@ def write_items(path: Path, items: Iterable[Item]) -> None:
     Raises:
         DataError: an item contains something that cannot be stored (see `as_stored`).
     """
-    rest = iter(items)
     with TableWriter(path) as writer:
-        while batch := [as_stored(item) for item in itertools.islice(rest, BATCH_ROWS)]:
-            writer.write(stored_frame(path, batch))
+        for item in items:
+            writer.add(item)
 
 
 def stored_frame(path: Path, items: Sequence[Item]) -> pl.DataFrame:
@@ -125,7 +123,8 @@ def stored_frame(path: Path, items: Sequence[Item]) -> pl.DataFrame:
         DataError: an item contains something that cannot be stored.
     """
     try:
-        return pl.concat(_frame_of(few) for few in _few_at_a_time(items))
+        starts = range(0, max(1, len(items)), _FEW)
+        return pl.concat(_frame_of(items[start : start + _FEW]) for start in starts)
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise DataError("items that cannot be stored: {}", error, file=path) from None
 
@@ -155,8 +154,7 @@ def _write_frames(path: Path, frames: Iterable[pl.DataFrame]) -> None:
             if waiting.height >= BATCH_ROWS:
                 writer.write(waiting)
                 waiting = waiting.clear()
-        if waiting.height:
-            writer.write(waiting)
+        writer.write(waiting)
 
 
 def iter_ids(path: Path) -> Iterator[str]:
@@ -267,11 +265,6 @@ class ItemTable:
         return next(_items_of(rows, self._path, {}))
 
 
-def _few_at_a_time(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    """The items in batches of `_FEW`; one empty batch where there are none."""
-    return (items[start : start + _FEW] for start in range(0, max(1, len(items)), _FEW))
-
-
 def as_stored(item: Item) -> Item:
     """The item as it is read back from disk: lists as tuples, whole coordinates as floats.
 
@@ -312,48 +305,31 @@ def _entries(mapping: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"key": key, "value": value} for key, value in mapping.items()]
 
 
-def write_frame(path: Path, frame: pl.DataFrame, rows: int | None = None) -> None:
-    """Write a table of one batch, atomically, in groups of at most `rows` rows.
-
-    polars writes it, because the bytes of releases must not change.
-
-    Raises:
-        DataError: the file cannot be written.
-    """
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", statistics=False, row_group_size=rows)
-    write_atomic(path, buffer.getvalue())
-
-
 class TableWriter:
-    """Writes a table of items batch by batch; the file has its name only when it is complete.
+    """Writes a table of items, one file or the parts of a folder; only a batch is in memory.
 
-    Used as a context manager it closes on success and removes the incomplete file after an error.
-    A row group has at most `rows` rows; by default each batch is one.
+    A file has its name only when it is complete. Used as a context manager it closes on success,
+    and removes the incomplete file after an error.
+
+    Args:
+        path: the file, or with `part_rows` the folder.
+        rows: the most rows of a row group; by default each batch is one.
+        part_rows: the most rows of a part; 0 writes one file.
 
     Raises:
         UsageError: the path is an address.
-        DataError: the file cannot be written.
     """
 
-    def __init__(self, path: Path, *, rows: int | None = None) -> None:
-        from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - slow to import
-
+    def __init__(self, path: Path, *, rows: int | None = None, part_rows: int = 0) -> None:
         check_local(path)
         self.path = path
-        self.rows = 0
-        self._of_group = rows
-        self._partial = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._writer = ParquetWriter(
-                self._partial,
-                _arrow(pl.DataFrame(schema=SCHEMA)).schema,
-                compression="zstd",
-                write_statistics=list(_STATISTICS),
-            )
-        except OSError as error:
-            raise _not_writable(path, error) from None
+        self._rows = rows
+        self._part_rows = part_rows
+        self._parts = 0
+        self._waiting: list[Item] = []
+        self._file: ParquetWriter | None = None
+        self._file_rows = 0
+        self._target = self._partial = path
 
     def __enter__(self) -> TableWriter:
         return self
@@ -364,38 +340,91 @@ class TableWriter:
         else:
             self.abandon()
 
+    def add(self, item: Item) -> Item:
+        """Add the next item; returns it as it is stored.
+
+        Raises:
+            DataError: it contains something that cannot be stored, or the file cannot be written.
+        """
+        stored = as_stored(item)
+        self._waiting.append(stored)
+        if len(self._waiting) >= BATCH_ROWS or self._is_part_full():
+            self._flush()
+        return stored
+
     def write(self, frame: pl.DataFrame) -> None:
-        """Write a batch.
+        """Write a batch of rows.
 
         Raises:
             DataError: the file cannot be written.
         """
         try:
-            self._writer.write_table(_arrow(frame), row_group_size=self._of_group or frame.height)
+            file = self._file or self._open()
+            if frame.height:
+                file.write_table(_arrow(frame), row_group_size=self._rows or frame.height)
         except OSError as error:
-            raise _not_writable(self.path, error) from None
-        self.rows += frame.height
+            raise _not_writable(self._target, error) from None
+        self._file_rows += frame.height
 
     def close(self) -> None:
-        """Give the complete file its name.
+        """Write the rest, and give the complete file its name.
 
         Raises:
             DataError: the file cannot be written.
         """
-        try:
-            self._writer.close()
-            with self._partial.open("rb+") as stream:
-                os.fsync(stream.fileno())
-            replace_file(self._partial, self.path)
-        except OSError as error:
-            self._partial.unlink(missing_ok=True)
-            raise _not_writable(self.path, error) from None
+        if self._waiting or not (self._file or self._parts):
+            self._flush()
+        self._end_file()
 
     def abandon(self) -> None:
-        """Remove the incomplete file."""
-        with contextlib.suppress(Exception):  # the first error is the one to report
-            self._writer.close()
-        self._partial.unlink(missing_ok=True)
+        """Remove the incomplete file; finished parts stay."""
+        self._waiting = []
+        if self._file:
+            with contextlib.suppress(Exception):  # the first error is the one to report
+                self._file.close()
+            self._partial.unlink(missing_ok=True)
+            self._file = None
+
+    def _is_part_full(self) -> bool:
+        return 0 < self._part_rows <= self._file_rows + len(self._waiting)
+
+    def _flush(self) -> None:
+        frame = stored_frame(self.path, self._waiting)
+        self._waiting = []
+        self.write(frame)
+        if self._is_part_full():
+            self._end_file()
+
+    def _open(self) -> ParquetWriter:
+        from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - slow to import
+
+        self._target = self.path / part_name(self._parts) if self._part_rows else self.path
+        self._partial = self._target.with_name(f".{self._target.name}.{os.getpid()}")
+        self._parts += 1
+        self._file_rows = 0
+        self._target.parent.mkdir(parents=True, exist_ok=True)
+        self._file = ParquetWriter(
+            self._partial,
+            _arrow(pl.DataFrame(schema=SCHEMA)).schema,
+            compression="zstd",
+            write_statistics=list(_STATISTICS),
+        )
+        return self._file
+
+    def _end_file(self) -> None:
+        if self._file is None:
+            return
+        try:
+            self._file.close()
+            with self._partial.open("rb+") as stream:
+                os.fsync(stream.fileno())
+            replace_file(self._partial, self._target)
+        except OSError as error:
+            self._partial.unlink(missing_ok=True)
+            raise _not_writable(self._target, error) from None
+        finally:
+            self._file = None
+            self._file_rows = 0
 
 
 def _arrow(frame: pl.DataFrame) -> pa.Table:
@@ -512,25 +541,10 @@ def reporting_damage(path: Path | str) -> Iterator[None]:
 _PANDAS_INDEX = "__index_level_0__"
 
 
-def _fits(kind: object, wanted: object) -> bool:
-    """Whether a type of a column is the expected one, except for parts without any value."""
-    if kind in (wanted, pl.Null):
-        return True
-    if isinstance(kind, pl.List) and isinstance(wanted, pl.List):
-        return _fits(kind.inner, wanted.inner)
-    if isinstance(kind, pl.Struct) and isinstance(wanted, pl.Struct):
-        pairs = list(zip(kind.fields, wanted.fields, strict=False))
-        return len(kind.fields) == len(wanted.fields) and all(
-            one.name == other.name and _fits(one.dtype, other.dtype) for one, other in pairs
-        )
-    return False
-
-
 def _check_columns(path: Path) -> list[str]:
-    """The columns of a file, all of them with the types of `SCHEMA`, or as pandas writes them.
+    """The columns of a file, all of them with the types of `SCHEMA`.
 
-    pandas gives a column, or a part of one, without values no type, and stores the index of rows
-    that it has filtered.
+    pandas also stores the index of rows that it has filtered.
 
     Raises:
         DataError: it is not a table of items.
@@ -546,7 +560,8 @@ def _check_columns(path: Path) -> list[str]:
             file=path,
         )
     for name, kind in schema.items():
-        if not _fits(kind, SCHEMA[name]):
+        # pandas gives no type to a column, or a part of one, without any value.
+        if kind != pl.Null and kind.base_type() != SCHEMA[name].base_type():
             raise DataError(
                 "column {!r} must be {}, but is {}",
                 name,

@@ -1,7 +1,4 @@
-"""`DatasetWriter`: writes a DATASET directory, which counts as a dataset only when complete.
-
-Items go through `ItemWriter` one by one, into one table or into parts; a batch is in memory.
-"""
+"""`DatasetWriter`: writes a DATASET directory, which counts as a dataset only when complete."""
 
 from __future__ import annotations
 
@@ -31,14 +28,7 @@ from keju.datasets.manifest import (
     ItemsDigest,
     altered,
 )
-from keju.datasets.table import (
-    BATCH_ROWS,
-    TableWriter,
-    as_stored,
-    part_name,
-    stored_frame,
-    write_frame,
-)
+from keju.datasets.table import TableWriter
 from keju.definitions import UnitCounter, Units
 from keju.errors import DataError, UsageError
 from keju.files import locked_file, replace_file, sha256_bytes, write_json
@@ -122,7 +112,6 @@ class DatasetWriter:
             language=language,
             script=script,
         )
-        self._items = ItemWriter(path)
         self._ids: set[str] = set()
         self._tasks: Counter[str] = Counter()
         self._benchmarks: set[str] = set()
@@ -131,6 +120,8 @@ class DatasetWriter:
         self._refs: dict[str, ImageRef] = {}
         self._made: dict[str, str] = {}
         self._lock = _take_folder(path)
+        self._items = items_writer(path)
+        self._digest = ItemsDigest()
 
     def __enter__(self) -> DatasetWriter:
         return self
@@ -214,7 +205,7 @@ class DatasetWriter:
         for ref in item.images:
             if self._refs.get(ref.sha256) != ref:
                 raise DataError("an image that was not added", file=self.path, item=item.id)
-        self._items.add(item)
+        self._digest.add(self._items.add(item))
         self._ids.add(item.id)
         self._tasks[item.task] += 1
         self._benchmarks.add(item.benchmark)
@@ -278,7 +269,7 @@ class DatasetWriter:
         self._items.close()
         manifest = msgspec.structs.replace(
             self._manifest,
-            hash=self._items.hash,
+            hash=self._digest.hash,
             items=len(self._ids),
             images=len(self._shown),
             tasks=dict(sorted(self._tasks.items())),
@@ -289,107 +280,18 @@ class DatasetWriter:
         return manifest
 
 
-class ItemWriter:
-    """Writes the items of a dataset, in parts as `partitioning` says; only a batch is in memory.
+def items_writer(folder: Path, *, rows: int | None = None) -> TableWriter:
+    """A writer of the items of a dataset, in parts as `partitioning` says.
 
-    A table, or each of its parts, has its name only when it is complete. A row group
-    has at most `rows` rows, or is a batch.
-
-    Attributes:
-        count: the number of items added.
+    The items of an earlier unfinished dataset are removed. A row group has at most `rows` rows.
     """
-
-    def __init__(self, folder: Path, *, rows: int | None = None) -> None:
-        self.count = 0
-        self._folder = folder
-        self._of_part = _PARTITION_ITEMS.get()
-        self._rows = rows
-        self._digest = ItemsDigest()
-        self._waiting: list[Item] = []
-        self._parts = 0
-        self._closed = False
-        self._file: TableWriter | None = None
-
-    @property
-    def hash(self) -> str:
-        """The hash of the items added so far (`items_hash`)."""
-        return self._digest.hash
-
-    def add(self, item: Item) -> Item:
-        """Add the next item; returns it as it is stored.
-
-        Raises:
-            DataError: it contains something that cannot be stored, or the disk is full.
-        """
-        stored = as_stored(item)
-        self._digest.add(stored)
-        self._waiting.append(stored)
-        self.count += 1
-        if len(self._waiting) >= BATCH_ROWS or self._is_part_full():
-            self._flush()
-        return stored
-
-    def close(self) -> None:
-        """Write the rest, and remove the items of an earlier unfinished dataset; once.
-
-        Raises:
-            DataError: the files cannot be written.
-        """
-        if self._closed:
-            return
-        if self._of_part or self._file:
-            self._flush()
-            if self._file:
-                self._end_file()
-        else:
-            path = self._folder / ITEMS
-            write_frame(path, stored_frame(path, self._waiting), self._rows)
-            self._waiting = []
-        if self._of_part:
-            (self._folder / ITEMS).unlink(missing_ok=True)
-        else:
-            shutil.rmtree(self._folder / PARTITIONED, ignore_errors=True)
-        self._closed = True
-
-    def abandon(self) -> None:
-        """Remove the incomplete file; finished parts stay until the next writer begins."""
-        self._waiting = []
-        if self._file:
-            self._file.abandon()
-            self._file = None
-
-    def _is_part_full(self) -> bool:
-        written = self._file.rows if self._file else 0
-        return bool(self._of_part) and written + len(self._waiting) >= self._of_part
-
-    def _flush(self) -> None:
-        if not self._waiting:
-            return
-        if self._file is None:
-            self._remove_leftovers()
-            self._file = TableWriter(self._next_path(), rows=self._rows)
-        self._file.write(stored_frame(self._file.path, self._waiting))
-        self._waiting = []
-        if self._is_part_full():
-            self._end_file()
-
-    def _next_path(self) -> Path:
-        if not self._of_part:
-            return self._folder / ITEMS
-        self._parts += 1
-        return self._folder / PARTITIONED / part_name(self._parts - 1)
-
-    def _remove_leftovers(self) -> None:
-        """Remove the files of an earlier writer, before the first of this one."""
-        if not self._parts:
-            shutil.rmtree(self._folder / PARTITIONED, ignore_errors=True)
-            for partial in self._folder.glob(f".{ITEMS}.*"):
-                partial.unlink(missing_ok=True)
-
-    def _end_file(self) -> None:
-        assert self._file
-        self._file.close()
-        self._file = None
+    shutil.rmtree(folder / PARTITIONED, ignore_errors=True)
+    for path in (folder / ITEMS, *folder.glob(f".{ITEMS}.*")):
+        path.unlink(missing_ok=True)
+    part_rows = _PARTITION_ITEMS.get()
+    return TableWriter(
+        folder / (PARTITIONED if part_rows else ITEMS), rows=rows, part_rows=part_rows
+    )
 
 
 def begin_with_images(path: Path, earlier: Path) -> None:

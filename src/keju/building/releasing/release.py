@@ -114,7 +114,7 @@ def _write_release(dataset: Dataset, out: Path, settings: ReleaseSettings) -> Wr
     partial = out.with_name(f".{out.name}.unfinished")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    for __ in write_parquet(dataset, dataset, partial):
+    for __ in write_parquet(dataset, partial):
         pass
     _write_prompts(dataset, partial / PROMPTS)
     _describe(dataset, items, partial, settings, checks, answers)

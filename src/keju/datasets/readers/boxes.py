@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from lxml import etree
-from msgspec import Meta
+from msgspec import Meta, Raw
 from msgspec.structs import replace
 
 from keju.datasets.readers.base import files_under, join_names, plain_file, source_text
@@ -386,8 +386,25 @@ def _read(name: str, file: Path, settings: BoxSettings) -> tuple[Form, Iterable[
         return _read_table(file, settings)
     if name == "yolo":
         return form, [_Record(Place(file, ""), "", (0, 0), _yolo_shapes(file))]
-    content = _xml_record(file, form) if name == "voc" else _decoded(source_text(file), file)
+    if name == "voc":
+        content: object = _xml_record(file, form)
+    elif form.by_id:
+        # The boxes stay JSON until they are used: a million decoded ones take most of a gigabyte.
+        values = _decoded(source_text(file), file, type=dict[str, Raw])
+        content = {
+            key: _decoded(value, file, type=list[Raw] | None if key in form.boxes else object)
+            for key, value in values.items()
+            if key == form.images or key in form.boxes
+        }
+    else:
+        content = _decoded(source_text(file), file)
     return form, _records(form, content, file)
+
+
+class _ImageLink(msgspec.Struct):
+    """The id of the image of a shape, in a list of the shapes of all images."""
+
+    image_id: object = None
 
 
 def _records(form: Form, content: object, file: Path) -> list[_Record]:
@@ -396,25 +413,44 @@ def _records(form: Form, content: object, file: Path) -> list[_Record]:
     if isinstance(content, dict) and form.images:
         listed = content.get(form.images, content)
     records: list[_Record] = []
-    shapes_by_id: dict[object, list[tuple[Place, object]]] = {}
+    shapes_by_id: dict[object, list[tuple[int, Raw]]] = {}
     for place, record in _numbered(listed, Place(file, ""), "" if single else form.record):
         if not isinstance(record, dict):
             raise box_error(_("expected an object; found {}", type(record).__name__), place)
         name = next(filter(None, (text_of(record, field, place) for field in form.image)), "")
         if not name and not single:
             raise box_error(_("it does not name its image: {}", ", ".join(form.image)), place)
-        own = next(filter(None, map(record.get, form.boxes)), None)
-        shapes = [] if form.by_id else list(_numbered(own, place, form.box))
+        shapes: Iterable[tuple[Place, object]]
+        if form.by_id:
+            image_id = _id(record.get("id"), "id", place)
+            if image_id in shapes_by_id:
+                raise place.error(_("two images have this id", hint="Give each image its own id"))
+            shapes_by_id[image_id] = []
+            shapes = _decoded_shapes(shapes_by_id[image_id], file, form.box)
+        else:
+            value = next(filter(None, map(record.get, form.boxes)), None)
+            shapes = list(_numbered(value, place, form.box))
         records.append(_Record(place, name, _size(form, record, place), shapes))
-        if form.by_id and shapes_by_id.setdefault(_id(record, "id", place), shapes) is not shapes:
-            raise place.error(_("two images have this id", hint="Give each image its own id"))
-    for key in form.boxes if form.by_id else ():
-        for place, shape in _numbered(_at(content, key), Place(file, ""), form.box):
-            image_id = _id(shape, "image_id", place)
+    if form.by_id:
+        stored: Any = _at(content, form.boxes[0]) or []
+        for number, shape in enumerate(stored, start=1):
+            place = Place(file, f"{form.box} {number}")
+            try:
+                link = msgspec.json.decode(shape, type=_ImageLink)
+            except msgspec.MsgspecError:
+                link = _ImageLink()
+            image_id = _id(link.image_id, "image_id", place)
             if image_id not in shapes_by_id:
                 raise box_error(_("no image has the id {}", image_id), place)
-            shapes_by_id[image_id].append((place, shape))
+            shapes_by_id[image_id].append((number, shape))
     return records
+
+
+def _decoded_shapes(
+    shapes: Iterable[tuple[int, Raw]], file: Path, word: str
+) -> Iterator[tuple[Place, object]]:
+    for number, shape in shapes:
+        yield Place(file, f"{word} {number}"), msgspec.json.decode(shape)
 
 
 def _numbered(values: object, place: Place, word: str) -> Iterator[tuple[Place, object]]:
@@ -427,8 +463,7 @@ def _numbered(values: object, place: Place, word: str) -> Iterator[tuple[Place, 
         yield Place(place.file, item), value
 
 
-def _id(record: object, field: str, place: Place) -> int | float | str:
-    value = _at(record, field)
+def _id(value: object, field: str, place: Place) -> int | float | str:
     if not isinstance(value, int | float | str):
         raise box_error(_("its {} is not a number or text", field), place)
     return value
@@ -539,10 +574,11 @@ def _box_of(form: Form, shape: object, place: Place) -> Box:
     Raises:
         DataError: it has no box, or not numbers of a size that an image can have.
     """
-    fields: list[str] = form.numbers
-    values: object = [_at(shape, field) for field in fields]
+    fields = form.numbers
     if len(fields) == 1:
-        fields, values = fields * 4, _at(shape, fields[0])
+        values, fields = _at(shape, fields[0]), fields * 4
+    else:
+        values = [_at(shape, field) for field in fields]
     if form.points and (not isinstance(values, list) or not values or values[0] is None):
         xs, ys = _points(shape, form.points, place)
         return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
@@ -584,6 +620,8 @@ def _size(form: Form, record: JsonObject, place: Place) -> tuple[float, float]:
 
 def _number(place: Place, value: object, field: str) -> float:
     """A number, also one written as a text, of a size that an image can have."""
+    if type(value) in {int, float} and -LARGEST <= value <= LARGEST:  # type: ignore[operator]
+        return float(value)  # type: ignore[arg-type]
     try:
         number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -610,9 +648,15 @@ def _at(value: object, path: str) -> object:
     return value
 
 
-def _decoded(text: str, file: Path, item: str = "") -> object:
+def _decoded(
+    text: str | Raw,
+    file: Path,
+    item: str = "",
+    *,
+    type: Any = object,  # noqa: A002, ANN401 - as msgspec calls it
+) -> Any:  # noqa: ANN401 - of the type
     try:
-        return msgspec.json.decode(text)
+        return msgspec.json.decode(text, type=type)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         problem = _("not readable as JSON boxes: {}", error)
         raise box_error(problem, Place(file, item)) from None

@@ -59,13 +59,8 @@ def export_dataset(
             format,
         )
     with stage_output(out, MANIFEST) as folder:
-        return _export(writer, source, folder)
-
-
-def _export(writer: Writer, source: Dataset, out: Path) -> tuple[str, ...]:
-    check_local(out)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError("{}: not an empty folder. Choose another --out", out)
-    items = source.items()
-    out.mkdir(parents=True, exist_ok=True)
-    return tuple(list_returned(writer.write, writer.write(source, items, out), str))
+        check_local(folder)
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise UsageError("{}: not an empty folder. Choose another --out", folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        return tuple(list_returned(writer.write, writer.write(source, folder), str))

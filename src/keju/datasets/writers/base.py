@@ -1,19 +1,20 @@
-"""`Writer`: the declaration of a writer, and helpers for items, images and notes."""
+"""`Writer`: the declaration of a writer, and the items that a table of questions can hold."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.store import Dataset
+from keju.definitions import task
 from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
 from keju.texts import _, join_clauses, n_
 
-Write = Callable[[Dataset, list[Item], Path], Iterable[str]]
+Write = Callable[[Dataset, Path], Iterable[str]]
 """Writes the items of a dataset into a directory; returns notes for the user, one line each."""
 
 
@@ -26,45 +27,46 @@ class Writer(NamedTuple):
     write: Write
 
 
-class ItemFilter:
-    """Separates the items that a format supports from the skipped ones, with reasons.
+class QuestionItems:
+    """The items of a dataset that a format with one question in a row supports, read in batches.
 
-    `objection` returns why the format does not support an item, or an empty string.
+    Items of tasks of pairs and items without an image are skipped.
     """
 
-    def __init__(self, form: str, objection: Callable[[Item], str]) -> None:
+    def __init__(self, form: str, dataset: Dataset) -> None:
         self._form = form
-        self._objection = objection
-        self._left: Counter[tuple[str, str]] = Counter()
+        self._dataset = dataset
+        self._skipped: Counter[tuple[str, str]] = Counter()
 
-    def supported(self, items: Sequence[Item]) -> list[Item]:
-        """The items that the format supports.
+    def __iter__(self) -> Iterator[Item]:
+        """Yield the items.
 
         Raises:
-            DataError: there are none.
+            DataError: there are none, or the dataset is damaged.
         """
-        found = []
-        for item in items:
-            if reason := self._objection(item):
-                self._left[item.task, reason] += 1
+        self._skipped.clear()
+        for item in self._dataset:
+            if task(item.task).of_pairs:
+                reason = _("a task of pairs, but a row has one question")
+            elif not item.images:
+                reason = _("without an image")
             else:
-                found.append(item)
-        if not found:
-            notes = list(self.notes())
-            why = join_clauses(notes) if notes else _("there are no items")
+                yield item
+                continue
+            self._skipped[item.task, reason] += 1
+        if self._skipped.total() == len(self._dataset):
             raise DataError(
                 "no item can be exported as {}: {}",
                 self._form,
-                why,
+                join_clauses(list(self.notes())),
                 hint="Choose another format: parquet",
             )
-        return found
 
     def notes(self) -> Iterator[str]:
-        """The skipped items, task by task."""
-        for (task, reason), count in sorted(self._left.items()):
+        """The items that the last iteration skipped, task by task."""
+        for (name, reason), count in sorted(self._skipped.items()):
             yield n_(
-                "skipped {n:,} item of {}: {}", "skipped {n:,} items of {}: {}", count, task, reason
+                "skipped {n:,} item of {}: {}", "skipped {n:,} items of {}: {}", count, name, reason
             )
 
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import msgspec
 
 from keju.datasets.store import Dataset
-from keju.datasets.writers.base import ItemFilter, Writer, copy_image
-from keju.definitions import options_of, prompt_of, query_of, task
+from keju.datasets.writers.base import QuestionItems, Writer, copy_image
+from keju.definitions import options_of, prompt_of, query_of
 from keju.files import write_atomic
 from keju.items import Item
-from keju.texts import _
 
 LAYOUT = """\
 OUT/
@@ -29,36 +28,31 @@ _ROLES = {"images": "image"}
 """The role of a field that is not called like it."""
 
 
-def write_jsonl(dataset: Dataset, items: list[Item], out: Path) -> Iterator[str]:
+def write_jsonl(dataset: Dataset, out: Path) -> Iterator[str]:
     """Write items as JSON lines, their images and a mapping file; yields notes on skipped items.
 
     Raises:
         DataError: nothing can be written, or an image is missing or altered.
     """
-    chosen = ItemFilter("jsonl", _objection)
-    supported = chosen.supported(items)
-    lines = []
+    items = QuestionItems("jsonl", dataset)
     columns: dict[str, None] = {}
     metadata: dict[str, None] = {}
-    for item in supported:
-        for ref in item.images:
-            copy_image(dataset, ref, out / ref.path)
-        record = {name: value for name, value in _record(item).items() if value}
-        columns |= dict.fromkeys(record)
-        metadata |= dict.fromkeys(item.metadata)
-        lines.append(msgspec.json.encode(record))
-    write_atomic(out / "items.jsonl", b"\n".join(lines) + b"\n")
+
+    def lines() -> Iterator[bytes]:
+        for item in items:
+            for ref in item.images:
+                copy_image(dataset, ref, out / ref.path)
+            record = {name: value for name, value in _record(item).items() if value}
+            columns.update(dict.fromkeys(record))
+            metadata.update(dict.fromkeys(item.metadata))
+            yield msgspec.json.encode(record) + b"\n"
+
+    write_atomic(out / "items.jsonl", lines())
     write_atomic(out / "mapping.toml", _mapping(columns, metadata).encode())
-    yield from chosen.notes()
+    yield from items.notes()
 
 
 WRITER = Writer("jsonl", "items as JSON lines, with their images", LAYOUT, write_jsonl)
-
-
-def _objection(item: Item) -> str:
-    if task(item.task).of_pairs:
-        return _("a task of pairs, but a row has one question")
-    return "" if item.images else _("without an image")
 
 
 def _record(item: Item) -> dict[str, object]:

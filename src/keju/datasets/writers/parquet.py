@@ -9,9 +9,9 @@ from keju.datasets.definitions import write_definitions
 from keju.datasets.packed import write_packed
 from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Writer
-from keju.datasets.writing import ItemWriter
+from keju.datasets.writing import items_writer
 from keju.files import write_json
-from keju.items import ImageRef, Item
+from keju.items import ImageRef
 
 LAYOUT = """\
 OUT/
@@ -28,23 +28,20 @@ MANY_ITEMS = 50_000
 """With more items the groups are larger: each adds about 4 KB to what every reader loads first."""
 
 
-def write_parquet(dataset: Dataset, items: Dataset | list[Item], out: Path) -> Iterator[str]:
+def write_parquet(dataset: Dataset, out: Path) -> Iterator[str]:
     """Write items and images; nothing is skipped, so there are no notes.
-
-    `items` may be the dataset itself, which is then read in batches.
 
     Raises:
         DataError: an image is missing or altered.
     """
-    many = len(items) > MANY_ITEMS
-    writer = ItemWriter(out, rows=None if many else ITEM_ROWS)
+    many = len(dataset) > MANY_ITEMS
     benchmarks = set()
     refs: dict[str, ImageRef] = {}
-    for item in items:
-        writer.add(item)
-        benchmarks.add(item.benchmark)
-        refs.update((ref.path, ref) for ref in item.images)
-    writer.close()
+    with items_writer(out, rows=None if many else ITEM_ROWS) as writer:
+        for item in dataset:
+            writer.add(item)
+            benchmarks.add(item.benchmark)
+            refs.update((ref.path, ref) for ref in item.images)
     write_packed(refs.values(), dataset.image_bytes, out)
     write_definitions(out, benchmarks)
     write_json(out / "dataset.json", dataset.manifest)

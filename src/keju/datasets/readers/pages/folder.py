@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Annotated, Literal
@@ -28,21 +26,19 @@ from keju.datasets.readers.pages.scans import (
     Pages,
     Scan,
     Texts,
-    best_versions,
     images_of,
-    page_of_version,
     scan_of,
     stems_of_text,
     two_images,
 )
-from keju.datasets.readers.words import import_command, shell_word
+from keju.datasets.readers.words import import_command
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, mark_blank, prompt_of, says_blank, task
 from keju.errors import DataError, ProblemsError, UsageError
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
 from keju.settings import Settings
-from keju.texts import Text, _, both, join_sentences, n_
+from keju.texts import _, both, join_sentences, n_
 
 LAYOUT = """\
 SRC                       a folder, with folders in it as deep as you like, or one PDF or TIFF
@@ -107,11 +103,17 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
         scans = _scans(files, pdfs, problems)
         if settings.texts:
             texts = Texts(list(files_under(root, {"txt"})))
-            versions: list[Path] = []
-            with problems.collecting("texts"):
-                scans, versions = best_versions(scans, texts)
             pages_of = _pages_of(scans, texts, problems, settings.blank_pages)
-            yield from _superseded(root, versions, texts)
+            if texts.ignored:
+                names = join_names(
+                    file.relative_to(root).as_posix() for file in sorted(texts.ignored)
+                )
+                yield n_(
+                    "not imported, an engine's text or beside a .gt.txt: {n:,} text: {}",
+                    "not imported, an engine's texts or beside a .gt.txt: {n:,} texts: {}",
+                    len(texts.ignored),
+                    names,
+                )
             yield from _unpaired(src, root, files, pages_of, texts, problems, settings)
         else:
             pages_of = {scan: dict.fromkeys(scan.numbers, (scan.file, "")) for scan in scans}
@@ -122,7 +124,6 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
                     if scan.pages is None:
                         with decoding(plain_file(scan.file), str(scan.file)):
                             open_header(scan.file, name=str(scan.file)).close()
-            problems.notes += _other_kinds_in(src)
             problems.check()
         blank: list[str] = []
         for scan, pages in pages_of.items():
@@ -142,7 +143,25 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
             len(blank),
             join_names(blank),
         )
-    yield from _other_kinds_in(src)
+    if src.is_dir():
+        kinds = {*_KINDS, "txt"}
+        others = [path for path in Listing(src).files if _suffix(path) not in kinds]
+        if others:
+            line = n_(
+                "not imported, since neither images nor texts: {n:,} file, {}",
+                "not imported, since neither images nor texts: {n:,} files, {}",
+                len(others),
+                join_names(path.as_posix() for path in others),
+            )
+            hint = _(
+                "Save images as JPEG, PNG or TIFF and texts as .txt, and unpack archives. For "
+                "PAGE-XML, ALTO or hOCR see: keju data detect SRC"
+            )
+            yield join_sentences([line, hint])
+
+
+def _suffix(path: PurePath) -> str:
+    return path.suffix.casefold().lstrip(".")
 
 
 def _pattern(name: str) -> Item:
@@ -161,14 +180,11 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
         files = list(files_under(src, _KINDS))
         if files:
             return src, files
-        others = join_names(path.as_posix() for path in Listing(src).files)
-        converters = [line.partition(". ")[2] for line in _other_kinds_in(src)]
         raise DataError(
             "expected images with .txt files of the same name; found {}",
-            others or _("none"),
+            join_names(path.as_posix() for path in Listing(src).files) or _("none"),
             file=src,
-            hint=next(filter(None, converters), "")
-            or _("Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)"),
+            hint="Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)",
         )
     if src.suffix.casefold() in {".pdf", ".tif", ".tiff"}:
         return src.parent, [src]
@@ -215,35 +231,6 @@ def _pages_of(
                     )
             pages_of[scan] = pages
     return pages_of
-
-
-def _superseded(root: Path, versions: Sequence[Path], texts: Texts) -> Iterator[str]:
-    """Notes on files of pages that have a better one."""
-    version, text, prediction = (
-        join_names(file.relative_to(root).as_posix() for file in sorted(files))
-        for files in (versions, texts.superseded, texts.predictions)
-    )
-    if versions:
-        yield n_(
-            "not imported, other versions of a page: {n:,} image: {}",
-            "not imported, other versions of a page: {n:,} images: {}",
-            len(versions),
-            version,
-        )
-    if texts.superseded:
-        yield n_(
-            "not imported, beside a text .gt.txt of the same page: {n:,} text: {}",
-            "not imported, beside a text .gt.txt of the same page: {n:,} texts: {}",
-            len(texts.superseded),
-            text,
-        )
-    if texts.predictions:
-        yield n_(
-            "not imported, an engine's texts (.pred.txt): {n:,} text: {}",
-            "not imported, an engine's texts (.pred.txt): {n:,} texts: {}",
-            len(texts.predictions),
-            prediction,
-        )
 
 
 def _item(
@@ -327,14 +314,6 @@ def _unpaired(
         yield from (_("skipped {}", line) for line in lines)
         return
     problems.lines += lines
-    if similar := list(_similar_names([path for path, number in bare if not number], lost)):
-        image, text = similar[0]
-        source, target = (
-            shell_word(str(root / path)) for path in (text, image.with_suffix(".txt"))
-        )
-        pairs = join_names(both(map(str, pair)) for pair in similar)
-        rename = _("Rename the text of each image: {}", f"mv {source} {target}")
-        problems.hints.append(join_sentences([_("Similar names: {}", pairs), rename]))
     if lost and (books := [path.with_suffix("") for path, number in bare if number]):
         problems.hints.append(
             _(
@@ -346,43 +325,10 @@ def _unpaired(
     if lines:
         problems.hints.append(
             _(
-                "Add the missing files, skip them: --option skip-missing=yes, or import the images "
-                "without references: --option texts=no"
+                "Give each text the name of its image, add the missing files, skip them: --option "
+                "skip-missing=yes, or import the images without references: --option texts=no"
             )
         )
-
-
-_SUFFIXES = frozenset({*(f".{suffix}" for suffix in EXTENSIONS), ".txt", ".pdf", ".xml"})
-_FILLERS = frozenset(
-    {"p", "pg", "page", "pages", "img", "image", "images", "scan"}
-    | {"gt", "ground", "truth", "transcription", "text"}
-)
-"""Words in the names of files that do not distinguish pages."""
-
-
-def _similar_names(
-    images: Sequence[PurePosixPath], texts: Sequence[PurePosixPath]
-) -> Iterator[tuple[PurePosixPath, PurePosixPath]]:
-    """Images without text, and the only text of a similar name in their folder.
-
-    Names are similar that have the same words and numbers, without case, leading zeros, words such
-    as ``page`` and second suffixes: ``Page1.jpg``, ``p01.txt`` and ``1_gt.txt``.
-    """
-    by_key: dict[tuple[PurePosixPath, tuple[str, ...]], list[PurePosixPath]] = defaultdict(list)
-    for path in (*images, *texts):
-        by_key[path.parent, _words_of(path)].append(path)
-    for image in images:
-        alike = by_key[image.parent, _words_of(image)]
-        if len(alike) == 2 and alike[1] in texts:
-            yield image, alike[1]
-
-
-def _words_of(path: PurePosixPath) -> tuple[str, ...]:
-    name = PurePosixPath(unicodedata.normalize("NFKC", path.name).casefold())
-    while name.suffix in _SUFFIXES:
-        name = name.with_suffix("")
-    words = [word.lstrip("0") or "0" for word in re.findall(r"\d+|[^\W\d_]+", name.name)]
-    return tuple(word for word in words if word not in _FILLERS) or tuple(words)
 
 
 # Problems
@@ -394,14 +340,12 @@ _MOST = 1_000
 class _Problems:
     """The errors in the files of a source, to report them at once.
 
-    `lines` are sentences on files that lack something, and `hints` follow all of them; `notes` are
-    shown only if there is a problem.
+    `lines` are sentences on files that lack something, and `hints` follow all of them.
     """
 
     def __init__(self, src: Path) -> None:
         self.lines: list[str] = []
         self.hints: list[str] = []
-        self.notes: list[str] = []
         self._src = src
         self._errors: dict[str, list[DataError]] = {}
 
@@ -429,7 +373,7 @@ class _Problems:
             DataError: the only error, as it was raised; or all of them, one line for each kind.
         """
         errors = [error for kind in self._errors.values() for error in kind]
-        if len(errors) == 1 and not self.lines and not self.notes:
+        if len(errors) == 1 and not self.lines:
             raise errors[0]
         if self:
             faults = [self._line(kind, some) for kind, some in self._errors.items()]
@@ -438,7 +382,7 @@ class _Problems:
                 lacks = [join_sentences(lacks)]
             hints = [*self.hints, *(error.hint for error in errors if error.hint)]
             raise ProblemsError(
-                (f"{self._src}: {line}" for line in (*lacks, *faults, *self.notes)),
+                (f"{self._src}: {line}" for line in (*lacks, *faults)),
                 file=self._src,
                 hint=join_sentences(dict.fromkeys(hints)) or None,
             )
@@ -458,66 +402,6 @@ class _Problems:
         inner = file.relative_to(self._src) if file.is_relative_to(self._src) else file
         place = ": ".join(filter(None, ("/".join(inner.parts), error.item)))
         return _("{} ({})", place, error.problem) if place else error.problem
-
-
-# Files of other kinds
-
-
-def other_kinds(root: Path, files: Sequence[PurePosixPath], read: Collection[str]) -> Iterator[str]:
-    """One line for each kind of file whose suffix is not read, with the command to convert it."""
-    kinds: dict[str, list[PurePosixPath]] = {}
-    for path in files:
-        if (suffix := path.suffix.casefold().lstrip(".")) not in read:
-            kind = "archive" if unpacking_command(Path(path)) else _CONVERTED.get(suffix, "")
-            kinds.setdefault(kind, []).append(path)
-    for kind, paths in kinds.items():
-        line = n_(
-            "not imported, since neither images nor texts: {n:,} file, {}",
-            "not imported, since neither images nor texts: {n:,} files, {}",
-            len(paths),
-            join_names(path.as_posix() for path in paths),
-        )
-        hint = _conversion(kind, root, root / paths[0])
-        yield join_sentences([line, hint]) if hint else line
-
-
-_CONVERTED = {
-    **dict.fromkeys(("heic", "heif", "avif"), "image"),
-    **dict.fromkeys(("djvu", "djv"), "book"),
-    **dict.fromkeys(("doc", "docx", "odt", "rtf", "wps"), "document"),
-    **dict.fromkeys(("xml", "hocr", "alto"), "page file"),
-}
-"""The kinds of files that can be converted to images or texts, by suffix."""
-
-
-def _conversion(kind: str, root: Path, path: Path) -> Text | None:
-    """The hint with the command that converts files of a kind, with the first one."""
-    # The shell expands the star only outside of quotes.
-    every = f"{shell_word(str(path.parent))}/*{path.suffix}"
-    match kind:
-        case "image":
-            return _("Convert them to JPEG: {}", f"magick mogrify -format jpg {every}")
-        case "book":
-            tiff = shell_word(str(path.with_suffix(".tif")))
-            command = f"ddjvu -format=tiff {shell_word(str(path))} {tiff}"
-            return _("Convert them to TIFF: {}", command)
-        case "document":
-            command = "soffice --headless --convert-to 'txt:Text (encoded):UTF8' --outdir"
-            folder = shell_word(str(path.parent))
-            return _("Save them as plain text: {}", f"{command} {folder} {every}")
-        case "page file":
-            command = f"keju data detect {shell_word(str(root))}"
-            return _("If they are PAGE-XML, ALTO or hOCR, see: {}", command)
-        case "archive":
-            return _("Unpack them: {}", unpacking_command(path))
-        case _:
-            return None
-
-
-def _other_kinds_in(src: Path) -> Iterator[str]:
-    """Notes on files of other kinds in a directory, which are not imported."""
-    if src.is_dir():
-        yield from other_kinds(src, Listing(src).files, {*_KINDS, "txt"})
 
 
 # Detection
@@ -544,12 +428,11 @@ def detect_pages(listing: Listing) -> Detection | None:
         if src.with_suffix(".txt").is_file():
             return Detection(0.8, _("the pages of {} with a .txt file of the same name", src.name))
         return Detection(0.5, _("the pages of {}, without texts", src.name), {"texts": "no"})
-    scans = {page_of_version(path.with_suffix("")): path for path in listing.images}
-    scans |= {path.with_suffix(""): path for path in listing.ending("pdf")}
+    scans = {path.with_suffix(""): path for path in (*listing.images, *listing.ending("pdf"))}
     texts: dict[PurePosixPath, PurePosixPath] = {}
     lost = False
     for text in listing.ending("txt"):
-        stems = [page_of_version(stem) for stem in stems_of_text(text)]
+        stems = list(stems_of_text(text))
         owner = next((stem for stem in stems if stem in scans), None)
         if owner is not None:
             texts.setdefault(owner, text)
@@ -590,7 +473,7 @@ def _detect_without_texts(listing: Listing) -> Detection | None:
         texts = [path for path in listing.ending("txt") if path.parent in folders]
         count = n_("{n:,} image", "{n:,} images", len(listing.images))
         if any(path.stem.casefold() not in _ABOUT for path in texts):
-            # Texts of other names: the import names them, with the command that renames them.
+            # The import lists the texts that belong to no image.
             return Detection(0.5, _("{} as large as pages, beside texts of other names", count))
         return Detection(0.5, _("{} as large as pages, without texts", count), {"texts": "no"})
     if not pdfs or listing.ending("txt") or listing.images:

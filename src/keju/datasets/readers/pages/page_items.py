@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Annotated, NamedTuple, TypeVar
@@ -46,7 +46,7 @@ from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS
 from keju.items import ImageRef, Item, Line
 from keju.settings import Settings
-from keju.texts import Text, _, n_
+from keju.texts import _, n_
 
 EXPORT_FOLDERS = frozenset({"page", "alto", "xml", "hocr", "txt"})
 """Directories that exporters create in that of an edition, one per format."""
@@ -58,9 +58,6 @@ _COMPANIONS = frozenset({"mets", "trpDocMetadata"})
 """Root elements of files that exporters write beside the pages."""
 
 _ASPECT = 0.02
-
-_NOTES = ("no image", "no text", "no line", "blank")
-
 
 TranscriptionTask = Annotated[
     str,
@@ -155,27 +152,36 @@ def import_pages(
     if settings.images and not settings.images.is_dir():
         raise UsageError("{}: no such folder of images", settings.images)
     image_paths = _PageImages(settings.images)
-    noted: dict[str, list[str]] = {what: [] for what in _NOTES}
+    without_image: list[str] = []
+    without_text: list[str] = []
+    skipped: list[str] = []
+    blank: list[str] = []
     added = 0
     dpi = settings.dpi if isinstance(settings, AltoSettings) else None
     for file, page in _pages(src, form, kinds, dpi):
         inside = file.relative_to(src) if file != src else Path(file.name)
+        name = inside.as_posix()
         if settings.text != "all":
             _must_be_told_apart(page, kinds)
         lines = page_in_reading_order(page, order=settings.order)
         wanted = select_lines(lines, settings.text)
         is_blank = settings.blank_pages and not lines
         if not wanted and not is_blank:
-            noted["no line"].append(inside.as_posix())
+            skipped.append(name)
             continue
         if is_blank:
-            noted["blank"].append(inside.as_posix())
+            blank.append(name)
         elif not any(line.text.strip() for line in wanted):
-            noted["no text"].append(inside.as_posix())
+            without_text.append(name)
         image = image_paths.find(file, inside, page.image_name)
-        ref = writer.add_image(source_bytes(image), str(image)) if image else None
-        if ref is None:
-            noted["no image"].append(inside.as_posix())
+        if image:
+            ref = writer.add_image(source_bytes(image), str(image))
+            about = _about_image(image, src, settings.images)
+        else:
+            ref = None
+            without_image.append(name)
+            size = f"{page.width:g}x{page.height:g}"
+            about = {"image": f"missing:{_base_name(page.image_name)}", "page_size": size}
         answer = "\n".join(line.text for line in wanted)
         item = Item(
             id=inside.with_suffix("").as_posix(),
@@ -186,51 +192,39 @@ def import_pages(
             transcription=answer,
             lines=_lines_on(ref, lines, page),
             group=_edition(src, inside),
-            metadata={"order": effective_order(page, settings.order)}
-            | (_about_image(image, src, settings.images) if image else _about_missing(page)),
+            metadata={"order": effective_order(page, settings.order)} | about,
         )
         writer.add(mark_blank(item) if is_blank else item)
         added += 1
     if not added:
         raise DataError("no page to import: none has a line of the selected kind", file=src)
-    return [
-        _describe_pages(what, count=len(names), names=join_names(names))
-        for what, names in noted.items()
-        if names
-    ]
-
-
-def _describe_pages(what: str, count: int, names: str) -> Text:
-    """The note on pages that were imported or skipped for one reason of `_NOTES`."""
-    match what:
-        case "no image":
-            return n_(
-                "imported without image, since none was found: {n:,} page, {}",
-                "imported without image, since none was found: {n:,} pages, {}",
-                count,
-                names,
-            )
-        case "no text":
-            return n_(
-                "imported with empty lines alone, so nothing can be scored: {n:,} page, {}",
-                "imported with empty lines alone, so nothing can be scored: {n:,} pages, {}",
-                count,
-                names,
-            )
-        case "no line":
-            return n_(
-                "skipped, since no line of the wanted kind: {n:,} page, {}",
-                "skipped, since no line of the wanted kind: {n:,} pages, {}",
-                count,
-                names,
-            )
-        case _:
-            return n_(
-                "imported as blank: {n:,} page, {}",
-                "imported as blank: {n:,} pages, {}",
-                count,
-                names,
-            )
+    notes = (
+        n_(
+            "imported without image, since none was found: {n:,} page, {}",
+            "imported without image, since none was found: {n:,} pages, {}",
+            len(without_image),
+            join_names(without_image),
+        ),
+        n_(
+            "imported with empty lines alone, so nothing can be scored: {n:,} page, {}",
+            "imported with empty lines alone, so nothing can be scored: {n:,} pages, {}",
+            len(without_text),
+            join_names(without_text),
+        ),
+        n_(
+            "skipped, since no line of the wanted kind: {n:,} page, {}",
+            "skipped, since no line of the wanted kind: {n:,} pages, {}",
+            len(skipped),
+            join_names(skipped),
+        ),
+        n_(
+            "imported as blank: {n:,} page, {}",
+            "imported as blank: {n:,} pages, {}",
+            len(blank),
+            join_names(blank),
+        ),
+    )
+    return [note for note in notes if note.number]
 
 
 def _about_image(image: Path, src: Path, images: Path | None) -> dict[str, str]:
@@ -238,11 +232,6 @@ def _about_image(image: Path, src: Path, images: Path | None) -> dict[str, str]:
     folders = [src if src.is_dir() else src.parent, *([images] if images else [])]
     inner = [image.relative_to(folder) for folder in folders if image.is_relative_to(folder)]
     return {"file": inner[0].as_posix() if inner else image.name}
-
-
-def _about_missing(page: Page) -> dict[str, str]:
-    size = f"{page.width:g}x{page.height:g}"
-    return {"image": f"missing:{_base_name(page.image_name)}", "page_size": size}
 
 
 def _pages(src: Path, form: str, kinds: Kinds, dpi: float | None) -> Iterator[tuple[Path, Page]]:
@@ -338,8 +327,10 @@ class _PageImages:
 
     def __init__(self, images: Path | None) -> None:
         self._images = images
-        self._beside: dict[Path, dict[str, list[Path]]] = {}
-        self._under = _by_name(image_files(images)) if images else {}
+        self._in_folder: dict[Path, dict[str, Path]] = {}
+        self._under: dict[str, list[Path]] = {}
+        for path in image_files(images) if images else ():
+            self._under.setdefault(path.name.casefold(), []).append(path)
 
     def find(self, file: Path, inside: Path, image_name: str) -> Path | None:
         """The image, or None.
@@ -347,46 +338,42 @@ class _PageImages:
         Raises:
             DataError: several images under `images` have the name.
         """
-        names = [_base_name(image_name), *(f"{file.stem}.{suffix}" for suffix in EXTENSIONS)]
+        candidates = [_base_name(image_name), *(f"{file.stem}.{suffix}" for suffix in EXTENSIONS)]
+        names = [name.casefold() for name in candidates]
         folders = [file.parent]
         if file.parent.name.casefold() in EXPORT_FOLDERS:
             folders.append(file.parent.parent)
         if self._images is not None:
             folders += [self._images / inside.parent, self._images]
-        for images in (*map(self._in, folders), self._under):
-            paths = next(filter(None, (images.get(name.casefold()) for name in names)), [])
-            if len(paths) > 1 and images is self._under:
-                raise DataError(
-                    n_(
-                        "{n:,} image is called {}",
-                        "{n:,} images are called {}",
-                        len(paths),
-                        paths[0].name,
-                        hint="Give a folder with the same subfolders as the pages",
-                    ),
-                    file=self._images,
-                )
-            if paths:
-                return paths[0]
-        return None
+        for folder in folders:
+            images = self._list_images(folder)
+            if path := next(filter(None, map(images.get, names)), None):
+                return path
+        paths = next(filter(None, map(self._under.get, names)), [])
+        if len(paths) > 1:
+            raise DataError(
+                n_(
+                    "{n:,} image is called {}",
+                    "{n:,} images are called {}",
+                    len(paths),
+                    paths[0].name,
+                    hint="Give a folder with the same subfolders as the pages",
+                ),
+                file=self._images,
+            )
+        return paths[0] if paths else None
 
-    def _in(self, folder: Path) -> dict[str, list[Path]]:
-        if folder not in self._beside:
-            self._beside[folder] = _by_name(
-                kept_inside(path, folder)
-                for path in (folder.iterdir() if folder.is_dir() else ())
+    def _list_images(self, folder: Path) -> dict[str, Path]:
+        if folder not in self._in_folder:
+            # Of two names that differ in case, the first in their order counts.
+            self._in_folder[folder] = {
+                path.name.casefold(): kept_inside(path, folder)
+                for path in sorted(folder.iterdir() if folder.is_dir() else (), reverse=True)
                 if path.suffix.casefold().lstrip(".") in EXTENSIONS
                 and path.is_file()
                 and not path.name.startswith(".")
-            )
-        return self._beside[folder]
-
-
-def _by_name(paths: Iterable[Path]) -> dict[str, list[Path]]:
-    names: dict[str, list[Path]] = {}
-    for path in sorted(paths):
-        names.setdefault(path.name.casefold(), []).append(path)
-    return names
+            }
+        return self._in_folder[folder]
 
 
 # Results of engines
@@ -460,7 +447,7 @@ def form_of(path: Path) -> ResultForm:
     with plain_file(path).open("rb") as stream:
         head = stream.read(_HEAD)
     if suffix in HOCR_SUFFIXES:
-        return ResultForm("hOCR") if _is_hocr(head) else ResultForm("", _("HTML without hOCR"))
+        return ResultForm("hOCR") if b"ocr_page" in head else ResultForm("", _("HTML without hOCR"))
     root = root_name(head)
     if root in ROOTS:
         return ResultForm(ROOTS[root])
@@ -521,11 +508,6 @@ def _with_own_hint(read: Callable[[Path], T], path: Path) -> T:
         ) from None
 
 
-def _is_hocr(data: bytes) -> bool:
-    """Whether an HTML file is hOCR, that is, contains a page."""
-    return b"ocr_page" in data
-
-
 # Detection
 
 _SAMPLE = 40
@@ -576,7 +558,7 @@ def _detect_xml(listing: Listing, form: str) -> Detection | None:
 
 def _detect_hocr(listing: Listing) -> Detection | None:
     html = listing.ending("html", "htm", "xhtml")[:_SAMPLE]
-    pages = [*listing.ending("hocr"), *(path for path in html if _is_hocr(listing.head(path)))]
+    pages = [*listing.ending("hocr"), *(path for path in html if b"ocr_page" in listing.head(path))]
     if not pages:
         return None
     count = n_("{n} {} file", "{n} {} files", len(pages), "hOCR")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -87,13 +86,18 @@ def read_page(
                 "Give a folder that contains only {} files, or use the format of this file", wanted
             ),
         )
-    if stated == "ALTO":
-        reader: _Reader = _Alto(path, kinds, root, dpi)
-    else:
-        reader = _PageXml(path, kinds, root)
+    reader = _Alto(path, kinds, root, dpi) if stated == "ALTO" else _PageXml(path, kinds, root)
     lines, explicit = _in_stated_order(reader.rows(reader.page, _Around()), reader.order, path)
     report_lost_text(reader.texts(root), reader.taken, path)
-    return reader.page_of(lines, explicit)
+    width, height = reader.size
+    return Page(
+        file=str(path),
+        image_name=reader.image_name,
+        width=width,
+        height=height,
+        lines=lines,
+        explicit_order=explicit or reader.is_indexed,
+    )
 
 
 class _Row(NamedTuple):
@@ -136,28 +140,23 @@ def line_of(
     )
 
 
-class _Reader(ABC):
-    """Reads the lines of a file; `taken` has the text of each element that they came from."""
+class _Reader:
+    """Reads the lines of a file; `taken` has the text of each element that they came from.
+
+    A subclass has `rows`, the lines in an element in document order, and `texts`, all texts of the
+    file without alternative readings.
+    """
 
     page: etree._Element
     order: etree._Element | None
+    image_name: str
+    size: tuple[float, float]
+    is_indexed = False
 
     def __init__(self, path: Path, kinds: Kinds | None) -> None:
         self._path = path
         self._kinds = kinds
         self.taken: dict[etree._Element, str] = {}
-
-    @abstractmethod
-    def rows(self, parent: etree._Element, around: _Around) -> list[_Row]:
-        """The lines in an element, in document order."""
-
-    @abstractmethod
-    def texts(self, root: etree._Element) -> Iterator[TextPart]:
-        """All texts of the file, without alternative readings."""
-
-    @abstractmethod
-    def page_of(self, lines: tuple[Line, ...], explicit: bool) -> Page:
-        """The page with its lines, which a ReadingOrder may state."""
 
     def _row(
         self,
@@ -259,17 +258,11 @@ class _PageXml(_Reader):
         if page is None:
             raise DataError("the file has no Page element", file=path)
         self.page, self.order = page, first(page, "ReadingOrder")
-
-    def page_of(self, lines: tuple[Line, ...], explicit: bool) -> Page:
+        self.image_name = page.get("imageFilename", "")
+        self.size = self._number(page, "imageWidth"), self._number(page, "imageHeight")
         # Indices of the regions of a page, or of the lines of its only region, are an order too.
-        regions = [child for child in self.page if name_of(child).endswith("Region")]
-        return Page(
-            file=str(self._path),
-            image_name=self.page.get("imageFilename", ""),
-            width=self._number(self.page, "imageWidth"),
-            height=self._number(self.page, "imageHeight"),
-            lines=lines,
-            explicit_order=explicit or _all_indexed(regions),
+        self.is_indexed = _all_indexed(
+            [child for child in page if name_of(child).endswith("Region")]
         )
 
     def rows(self, parent: etree._Element, around: _Around) -> list[_Row]:
@@ -456,10 +449,11 @@ class _Alto(_Reader):
             tag.get("ID", ""): tag.get("LABEL", "")
             for tag in (children(tags, *_TAGS) if tags is not None else ())
         }
-        self._image = _text(first(root, "Description", "sourceImageInformation", "fileName"))
+        self.image_name = _text(first(root, "Description", "sourceImageInformation", "fileName"))
         self._scale = self._pixels_per_unit(
             _text(first(root, "Description", "MeasurementUnit")), dpi
         )
+        self.size = self._length(self.page, "WIDTH"), self._length(self.page, "HEIGHT")
 
     def _pixels_per_unit(self, unit: str, dpi: float | None) -> float:
         if unit in {"", "pixel"}:
@@ -474,16 +468,6 @@ class _Alto(_Reader):
                 hint="Give the resolution of the scans as dpi, e.g. dpi=300",
             )
         return dpi / _PER_INCH[unit]
-
-    def page_of(self, lines: tuple[Line, ...], explicit: bool) -> Page:
-        return Page(
-            file=str(self._path),
-            image_name=self._image,
-            width=self._length(self.page, "WIDTH"),
-            height=self._length(self.page, "HEIGHT"),
-            lines=lines,
-            explicit_order=explicit,
-        )
 
     def rows(self, parent: etree._Element, around: _Around) -> list[_Row]:
         """The lines in a block or margin, and in those inside it."""

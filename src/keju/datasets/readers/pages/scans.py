@@ -39,25 +39,17 @@ Pages = Mapping[int, tuple[Path, str]]
 TRUTH, PREDICTION = ".gt", ".pred"
 """The endings before ``.txt`` of tesstrain, kraken and OCR4all: the text, and an engine's."""
 
-_VERSIONS = (".raw", ".orig", ".color", ".grey", ".gray", ".nrm", ".dew", ".desp", ".bin")
-"""The endings of ocropus and OCR4all before the suffix of an image, the best version first."""
-
 
 class Scan(NamedTuple):
-    """A file with page images: its path, and its number of pages; None: it is an image itself.
-
-    `page` is the path without suffix of the page of which an image is a version: ``001`` of
-    ``001.bin.png``.
-    """
+    """A file with page images: its path, and its number of pages; None: it is an image itself."""
 
     file: Path
     pages: int | None
-    page: Path | None = None
 
     @property
     def stem(self) -> Path:
-        """The path without suffix, or the page."""
-        return self.page or self.file.with_suffix("")
+        """The path without suffix."""
+        return self.file.with_suffix("")
 
     @property
     def numbers(self) -> range:
@@ -156,58 +148,25 @@ def scan_pages(path: PurePosixPath) -> Iterator[tuple[PurePosixPath, int]]:
         yield stem.parent / after[1], int(after[2])
 
 
-def page_of_version(stem: PurePosixPath) -> PurePosixPath:
-    """The page of which an image may be a version, without suffix; else the image's own path."""
-    return stem.with_suffix("") if stem.suffix.casefold() in _VERSIONS else stem
-
-
-def best_versions(scans: Collection[Scan], texts: Texts) -> tuple[list[Scan], list[Path]]:
-    """The scans with one image of each page, and the images that are other versions of a page.
-
-    An image is a version if its page has a text and the image has none of its own.
-    """
-
-    def rank(scan: Scan) -> int:
-        ending = scan.stem.suffix.casefold()
-        return _VERSIONS.index(ending) if ending in _VERSIONS else -1
-
-    pages = {scan.stem for scan in scans}
-    page_scans: list[Scan] = []
-    others: list[Path] = []
-    for scan in sorted(scans, key=rank):
-        page = scan.stem.parent / page_of_version(PurePosixPath(scan.stem.name))
-        if page == scan.stem or texts.has(scan) or not texts.has(scan._replace(page=page)):
-            page_scans.append(scan)
-        elif page in pages:
-            others.append(scan.file)
-        else:
-            pages.add(page)
-            page_scans.append(scan._replace(page=page))
-    order = {scan.file: place for place, scan in enumerate(scans)}
-    return sorted(page_scans, key=lambda scan: order[scan.file]), sorted(others)
-
-
 class Texts:
     """The text files of a directory, indexed by their page.
 
-    The text of ``001.png`` is ``001.gt.txt``, else ``001.txt``, else ``001.png.txt``;
-    `superseded` are files beside a text with ``.gt``. Files with ``.pred``, the `predictions`,
-    are an engine's texts and no references.
+    The text of ``001.png`` is ``001.gt.txt``, else ``001.txt``, else ``001.png.txt``. Files beside
+    a text with ``.gt`` and those with ``.pred``, an engine's texts, are `ignored`.
 
     A scan of several pages has one text with a form feed between pages (as pdftotext writes it), or
     one file per page in a directory with its name: ``book/001.txt``, ``book/page_1.txt``.
     """
 
     def __init__(self, files: Collection[Path]) -> None:
-        self.predictions: list[Path] = []
-        self.superseded: list[Path] = []
+        self.ignored: list[Path] = []
         self._texts: dict[Path, Path] = {}
         self._numbered: dict[tuple[Path, int], Path] = {}
         self._used: dict[Path, Scan] = {}
         for file in files:
             stem, ending = file.with_suffix(""), Path(file.stem).suffix.casefold()
             if ending == PREDICTION:
-                self.predictions.append(file)
+                self.ignored.append(file)
                 continue
             if ending == TRUTH:
                 stem = stem.with_suffix(TRUTH)
@@ -233,7 +192,7 @@ class Texts:
             return {number: (file, source_text(file, MOST_TEXT)) for number, file in own.items()}
         file = files[0]
         self._use(file, scan)
-        self.superseded += [other for other in files[1:] if other not in self._used]
+        self.ignored += [other for other in files[1:] if other not in self._used]
         text = source_text(file, MOST_TEXT)
         if scan.pages is None:
             return {1: (file, text)}
@@ -258,13 +217,9 @@ class Texts:
             )
         return {number: (file, part) for number, part in enumerate(parts, start=1)}
 
-    def has(self, scan: Scan) -> bool:
-        """Whether a file is the text of a whole scan."""
-        return bool(self._files(scan))
-
     def unused(self) -> list[Path]:
         """The texts that belong to no scan."""
-        return sorted(set(self._texts.values()) - set(self._used) - set(self.superseded))
+        return sorted(set(self._texts.values()) - set(self._used) - set(self.ignored))
 
     def _files(self, scan: Scan) -> list[Path]:
         """The files that are the text of a whole scan: the right one, then those beside it.
@@ -272,7 +227,7 @@ class Texts:
         Raises:
             DataError: two files are equally right.
         """
-        stems = (scan.stem, scan.stem.with_name(f"{scan.stem.name}{scan.file.suffix}"))
+        stems = (scan.stem, scan.file)
         truths, plain = (
             [self._texts[named] for stem in stems
              if (named := stem.with_name(stem.name + ending)) in self._texts]
