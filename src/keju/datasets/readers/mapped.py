@@ -31,14 +31,7 @@ from keju.datasets.readers.box_answers import boxes_in
 from keju.datasets.readers.cells import Record, not_text
 from keju.datasets.readers.choices import insert_options, known_letter, options_from, unlettered
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.joining import (
-    Made,
-    Transcriptions,
-    both_scripts,
-    same_id,
-    transcriptions_of,
-    with_transcription,
-)
+from keju.datasets.readers.joining import Transcriptions, same_id
 from keju.datasets.readers.mapped_records import (
     OCCURRENCE,
     NamedColumns,
@@ -184,27 +177,28 @@ def read_mapped(
     records, counts = records_of(src, mapping), Counter[str]()
     if mapping.names:
         records = with_path_groups(records, files.path_of, mapping.names, counts)
-    made = maker.items_of(columns.checked(records), skip)
-    if any(table.script for table in mapping.tables):
-        made = both_scripts(made)
-    transcriptions: Transcriptions = {}
-    if mapping.shared_transcriptions:
-        made = tuple(made)
-        transcriptions = transcriptions_of(made)
+    transcriptions = Transcriptions()
+    waiting: list[Item] = []
     places: dict[str, Place] = {}
-    bare, count = 0, 0
-    for entry in made:
-        first = places.setdefault(entry.item.id, entry.place)
-        if first is not entry.place:
-            skip.drop(entry.place, same_id(entry, first))
+    bare = 0
+    for item, place in maker.items_of(columns.checked(records), skip):
+        first = places.setdefault(item.id, place)
+        if first is not place:
+            skip.drop(place, same_id(item, place, first))
             continue
-        item = with_transcription(entry.item, transcriptions)
         bare += not (item.draft or item.answer or item.answer_simplified or item.boxes)
+        if mapping.shared_transcriptions:
+            transcriptions.learn(item)
+            # The text of an image may follow; the items keep their order. Text alone never waits.
+            if waiting or (item.images and not item.transcription):
+                waiting.append(item)
+                continue
         writer.add(item)
-        count += 1
-    if import_log().dropped and not count:
-        place, reason = import_log().dropped[0]
-        raise DataError("no record is valid. The first error: {}", reason, file=src, item=place)
+    for item in waiting:
+        writer.add(transcriptions.complete(item))
+    if import_log().dropped and not places:
+        record, reason = import_log().dropped[0]
+        raise DataError("no record is valid. The first error: {}", reason, file=src, item=record)
     files.miss_images_of_texts()
     yield from files.notes(src, skip=skip_missing)
     if counts["skipped"]:
@@ -303,8 +297,8 @@ class _ItemMaker:
         self._tasks: dict[tuple[str, str], Task] = {}
         self.records = 0
 
-    def items_of(self, records: Iterable[Record], skip: _Skip) -> Iterable[Made]:
-        """The items of records that are valid; missing files are collected for one error.
+    def items_of(self, records: Iterable[Record], skip: _Skip) -> Iterator[tuple[Item, Place]]:
+        """The items of valid records, each with the record's place; missing files are collected.
 
         Raises:
             DataError: a record is not valid, or too many files are missing.
@@ -327,7 +321,7 @@ class _ItemMaker:
             except (DataError, UsageError) as error:
                 skip.drop(record.place, error)
             else:
-                yield from (Made(item, record.table.script, record.place) for item in items)
+                yield from ((item, record.place) for item in items)
 
     def notes(self) -> Iterator[str]:
         """The notes on line breaks, and on [[items]] of which a record has no text."""

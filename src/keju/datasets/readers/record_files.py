@@ -256,7 +256,7 @@ class RecordFiles:
         )
 
     def notes(self, src: Path, *, skip: bool) -> Iterator[str]:
-        """The notes on records that were skipped.
+        """The notes on records that were skipped, and on images that no record uses.
 
         Raises:
             DataError: files are missing, and none is to be skipped.
@@ -276,6 +276,14 @@ class RecordFiles:
                 "skipped {n:,} records with missing files: {}",
                 len(self._missing),
                 self._missing_names(),
+            )
+        every = self._mapping.tables and not self._mapping.only
+        if every and (unused := self._finder.unused(self._refs)):
+            yield n_(
+                "{n:,} image that no record uses: {}",
+                "{n:,} images that no record uses: {}",
+                len(unused),
+                join_names(unused, 3),
             )
 
     def _missing_names(self) -> str:
