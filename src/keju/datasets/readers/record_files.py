@@ -256,7 +256,7 @@ class RecordFiles:
         )
 
     def notes(self, src: Path, *, skip: bool) -> Iterator[str]:
-        """The notes on records that were skipped, and on images that no record uses.
+        """The notes on records that were skipped, and on images that no item has.
 
         Raises:
             DataError: files are missing, and none is to be skipped.
@@ -280,8 +280,8 @@ class RecordFiles:
         every = self._mapping.tables and not self._mapping.only
         if every and (unused := self._finder.unused(self._refs)):
             yield n_(
-                "{n:,} image that no record uses: {}",
-                "{n:,} images that no record uses: {}",
+                "{n:,} image that no item has: {}",
+                "{n:,} images that no item has: {}",
                 len(unused),
                 join_names(unused, 3),
             )
