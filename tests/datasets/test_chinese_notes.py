@@ -12,6 +12,8 @@ from keju.datasets.readers.base import check_name, join_names
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.folder import other_kinds
 from keju.datasets.readers.pages.page_items import _NOTES, _describe_pages
+from keju.datasets.readers.records import Place
+from keju.datasets.readers.tables import rows
 from keju.errors import DataError
 from keju.texts import _, in_terminal, recognised, using
 
@@ -22,14 +24,11 @@ FILES = ("a.heic", "b.djvu", "c.docx", "d.xml", "e.zip", "f.7z.001", "g.bin")
 def lines(tmp_path: Path) -> list[str]:
     found = list(other_kinds(tmp_path, [PurePosixPath(name) for name in FILES], frozenset()))
     found += [_describe_pages(what, 3, join_names("abcdefgh")) for what in _NOTES]
-    for name, content in (("e.zip", b"PK"), ("pointer/x.csv", b"version https://git-lfs x")):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content)
+    (tmp_path / "e.zip").write_bytes(b"PK")
     (tmp_path / "empty").mkdir()
     (tmp_path / "archives").mkdir()
     (tmp_path / "archives" / "x.rar").touch()
-    for name in ("e.zip", "pointer", "empty", "archives"):
+    for name in ("e.zip", "empty", "archives"):
         obstacle = Listing(tmp_path / name).obstacle()
         assert obstacle is not None, name
         found += obstacle
@@ -42,7 +41,7 @@ def test_notes_and_hints_of_an_import_have_no_english_half(tmp_path):
     with using("zh"):
         found = [in_terminal(line) for line in lines(tmp_path)]
     # The two archives are one line; an obstacle is a problem and a hint.
-    assert len(found) == len(FILES) - 1 + len(_NOTES) + 4 * 2 + 1
+    assert len(found) == len(FILES) - 1 + len(_NOTES) + 3 * 2 + 1
     quoted = re.compile(r"'[^']*'|[\w./-]*[./][\w./-]*|unrar x|keju data detect")
     english = [line for line in found if ENGLISH.search(quoted.sub(" ", line))]
     assert english == []
@@ -56,3 +55,13 @@ def test_a_stored_reason_inside_a_message_is_translated_too(write, stream, monke
         reason = recognised("an OCR engine takes no prompt: add --wording released to ask it too")
         write(_("Its time is not known: {}", reason))
     assert printed == ["用时未知：OCR 引擎不接受提示词：要同时提问它，请加 --wording released"]
+
+
+def test_the_place_of_a_record_is_chinese(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id,question\n1,a\n2,b,c\n", "utf-8")
+    with pytest.raises(DataError) as caught:
+        list(rows(table))
+    assert caught.value.item == "line 3"
+    assert "t.csv: 第 3 行: " in caught.value.render("zh")
+    assert Place(table, "sheet S1, line 2").error("x").render("zh").endswith("sheet S1，第 2 行: x")

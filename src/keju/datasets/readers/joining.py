@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from keju.datasets.readers.records import Place
+from keju.datasets.readers.records import Place, place_words
 from keju.definitions import query_of
 from keju.errors import DataError, shortened
 from keju.items import Item
@@ -13,7 +13,9 @@ from keju.texts import _
 
 def same_id(item: Item, place: Place, other: Place) -> DataError:
     """The error of a record that gives the same id as another one."""
-    where = other.item if other.file == place.file else f"{other.file.name}, {other.item}"
+    where = place_words(
+        other.item if other.file == place.file else f"{other.file.name}, {other.item}"
+    )
     return place.error(
         _(
             "the id {!r} is also that of {}",

@@ -21,8 +21,8 @@ import polars.selectors as cs
 from keju.csv_files import FilledLines
 from keju.datasets.import_progress import count
 from keju.datasets.readers.base import (
-    LFS_POINTER,
     MOST_TEXT,
+    check_pointer,
     join_names,
     kept_inside,
     plain_file,
@@ -31,7 +31,7 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.encodings import HEAD, OPTION, UTF_8, codec_of
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.records import JsonObject, Place
+from keju.datasets.readers.records import JsonObject, Place, place_words
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.readers.workbooks import Sheet, SheetRow, Workbook
 from keju.errors import DataError, shortened
@@ -290,7 +290,7 @@ def _object(file: Path, record: object, place: str) -> JsonObject:
             "expected an object; found {}",
             type(record).__name__,
             file=file,
-            item=place,
+            item=place_words(place),
             hint="Write {…}, or remove it",
         )
     return record
@@ -339,8 +339,9 @@ def _text_rows(file: Path) -> Iterator[Row]:
     """Yield the records of a text: line by line if it is UTF-8 and no JSON list, else at once."""
     with _reporting(file), plain_file(file).open("rb") as stream:
         head = stream.read(HEAD)
-    codec = "" if head.startswith(LFS_POINTER) else codec_of(head, file, import_log().encoding)
-    text = head.decode(codec or UTF_8, "ignore")
+    check_pointer(head, file)
+    codec = codec_of(head, file, import_log().encoding)
+    text = head.decode(codec, "ignore")
     suffix = file.suffix.casefold()
     if suffix in _JSON and (_LIST.match(text) or not (suffix in _LINES or _seem_lines(text))):
         content = _decoded(file, _json_text(file), object)
@@ -361,7 +362,7 @@ def _text_rows(file: Path) -> Iterator[Row]:
         raise DataError(
             "the text is not UTF-8",
             file=file,
-            item=f"after record {read}",
+            item=place_words(f"after record {read}"),
             hint=_("Name its encoding: --option {}=NAME, or convert it to UTF-8", OPTION),
         ) from None
 
@@ -391,7 +392,7 @@ def _bounded_lines(file: Path, lines: TextIO) -> Iterator[str]:
                 "the line has more than {:,} MB",
                 MOST_TEXT >> 20,
                 file=file,
-                item=f"line {number}",
+                item=place_words(f"line {number}"),
                 hint="Check whether the file is a table",
             )
         yield line
@@ -427,7 +428,7 @@ def _iter_lines(file: Path, lines: Iterable[str]) -> Iterator[JsonObject]:
                 "not readable: {}",
                 error,
                 file=file,
-                item=f"line {number}",
+                item=place_words(f"line {number}"),
                 hint="Correct the line, or remove it",
             ) from None
 
@@ -549,7 +550,7 @@ def delimited(file: Path, lines: Iterable[str], separator: str) -> Iterator[Row]
                     n_("{n:,} cell", "{n:,} cells", len(cells)),
                     n_("{n:,} column", "{n:,} columns", len(heads)),
                     file=file,
-                    item=place.item,
+                    item=place_words(place.item),
                     hint='Put cells that contain the separator or a line break into quotes "…"',
                 )
             yield Row(place, dict(zip(heads, cells, strict=True)))
@@ -570,7 +571,7 @@ def _unclosed(file: Path, error: csv.Error, line: int) -> DataError:
         "not readable as a table: {}",
         error,
         file=file,
-        item=f"line {line}",
+        item=place_words(f"line {line}"),
         hint='Close the quotes "…", and double a quote inside them',
     )
 
@@ -620,7 +621,7 @@ def _workbook_rows(file: Path, *, formulas: bool = False) -> Iterator[Row]:
                     n_("{n:,} cell", "{n:,} cells", len(cells)),
                     n_("{n:,} column", "{n:,} columns", len(heads[0])),
                     file=file,
-                    item=place.item,
+                    item=place_words(place.item),
                     hint="Give every column a name in the first line",
                 )
             padded = cells + [""] * (len(heads[0]) - len(cells))
@@ -641,7 +642,9 @@ def _parquet_rows(file: Path) -> Iterator[Row]:
     count(files=1)
     number = 0
     try:
-        with ParquetFile(plain_file(file)) as table:
+        with plain_file(file).open("rb") as stream:
+            check_pointer(stream.read(HEAD), file)
+        with ParquetFile(file) as table:
             for batch in table.iter_batches(_BATCH, use_threads=False):
                 frame = pl.DataFrame(pa.Table.from_batches([batch]))
                 _check_bytes(file, frame)
