@@ -79,7 +79,9 @@ class KejuError(Exception, Translatable):
     def render(self, chosen: str) -> str:
         """The line in a language, ``en`` or ``zh``; a text without translation is the same."""
         translate = translator(chosen)
-        place = "".join(f"{part}: " for part in (self.file, self.item) if part)
+        # An item's own id may be a sentence of the catalogue, and is not translated.
+        item = translate(self.item) if isinstance(self.item, Text) else self.item
+        place = "".join(f"{part}: " for part in (self.file, item) if part)
         line = f"{place}{translate(self.problem)}"
         if self.hint:
             between = _SENTENCE[chosen]

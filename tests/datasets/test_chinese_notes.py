@@ -10,6 +10,8 @@ import pytest
 from keju.cli.app import note, say
 from keju.datasets.readers.base import check_name
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.records import Place
+from keju.datasets.readers.tables import rows
 from keju.errors import DataError
 from keju.texts import _, in_terminal, recognised, using
 
@@ -18,14 +20,11 @@ ENGLISH = re.compile(r"\b(the|is|are|of|not|no|with|for|and|or|since|more|which|
 
 def lines(tmp_path: Path) -> list[str]:
     found: list[str] = []
-    for name, content in (("e.zip", b"PK"), ("pointer/x.csv", b"version https://git-lfs x")):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content)
+    (tmp_path / "e.zip").write_bytes(b"PK")
     (tmp_path / "empty").mkdir()
     (tmp_path / "archives").mkdir()
     (tmp_path / "archives" / "x.rar").touch()
-    for name in ("e.zip", "pointer", "empty", "archives"):
+    for name in ("e.zip", "empty", "archives"):
         obstacle = Listing(tmp_path / name).obstacle()
         assert obstacle is not None, name
         found += obstacle
@@ -38,7 +37,7 @@ def test_notes_and_hints_of_an_import_have_no_english_half(tmp_path):
     with using("zh"):
         found = [in_terminal(line) for line in lines(tmp_path)]
     # An obstacle is a problem and a hint.
-    assert len(found) == 4 * 2 + 1
+    assert len(found) == 3 * 2 + 1
     quoted = re.compile(r"'[^']*'|[\w./-]*[./][\w./-]*|unrar x|keju data detect")
     english = [line for line in found if ENGLISH.search(quoted.sub(" ", line))]
     assert english == []
@@ -52,3 +51,13 @@ def test_a_stored_reason_inside_a_message_is_translated_too(write, stream, monke
         reason = recognised("an OCR engine takes no prompt: add --wording released to ask it too")
         write(_("Its time is not known: {}", reason))
     assert printed == ["用时未知：OCR 引擎不接受提示词：要同时提问它，请加 --wording released"]
+
+
+def test_the_place_of_a_record_is_chinese(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id,question\n1,a\n2,b,c\n", "utf-8")
+    with pytest.raises(DataError) as caught:
+        list(rows(table))
+    assert caught.value.item == "line 3"
+    assert "t.csv: 第 3 行: " in caught.value.render("zh")
+    assert Place(table, "sheet S1, line 2").error("x").render("zh").endswith("sheet S1，第 2 行: x")

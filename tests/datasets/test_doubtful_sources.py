@@ -57,12 +57,6 @@ def test_numbers_that_may_be_task_and_id_or_id_and_image_are_refused(read: Read)
         read({"data.json": [record(1), record(2)]}, images)
 
 
-def test_numbers_that_are_task_and_id_of_every_record_find_the_images(read: Read) -> None:
-    images = [f"images/{name}.png" for name in ("1_1", "1_2", "2_1")]
-    items, _ = read({"data.json": [record(1), record(2), record(1, 2)]}, images)
-    assert len({item.images[0].sha256 for item in items}) == 3
-
-
 def test_two_ids_of_one_task_do_not_share_the_image_of_an_id(read: Read) -> None:
     with pytest.raises(DataError, match=r"fields\.image = TODO"):
         read({"data.json": [record(1), record("01")]}, ["images/1.png"])
@@ -105,24 +99,6 @@ def test_years_are_not_letters_of_options(read: Read) -> None:
     records = [choice(Options=["A.D. 100", "B.C. 200"], Answer="B")]
     items, _ = read({"data.json": records}, ["images/1.png"])
     assert items[0].options == ("A.D. 100", "B.C. 200")
-
-
-@pytest.mark.parametrize(
-    ("simplified", "traditional", "problem"),
-    [
-        (record(1, Image="1.png"), record(1, Image="2.png"), "other images"),
-        (choice(Options=["甲书", "乙书"], Answer="A"), choice(Options=["乙書", "甲書"], Answer="B"),
-         "in another order"),
-        (choice(Options=["甲书", "乙书"], Answer="A"), choice(Options=["甲書", "乙書"], Answer="B"),
-         "another right option"),
-    ],
-)  # fmt: skip
-def test_records_of_both_scripts_that_are_not_one_item_are_refused(
-    read: Read, simplified: Any, traditional: Any, problem: str
-) -> None:
-    files = {"simplified.json": [simplified], "traditional.json": [traditional]}
-    with pytest.raises(DataError, match=problem):
-        read(files, ["images/1.png", "images/2.png"])
 
 
 def test_fields_that_differ_in_case_are_both_kept(read: Read) -> None:

@@ -104,12 +104,12 @@ def test_the_text_of_a_draft_is_its_mapping(tmp_path):
     assert 'options = ["A", "B"]' in text
 
 
-def test_images_by_id_and_task_need_no_column(tmp_path):
+def test_images_by_id_need_no_column(tmp_path):
     src = tmp_path / "src"
     put(src / "data.json", records({"ID": 1, "Image": None}, {"ID": 2, "Image": None}))
     for number in (1, 2):
-        put(src / f"scans/T7/{number:03}.png", picture(number, (8, 12)))
-    assert draft(src).mapping.fields["image"] == "scans/T7/{ID:03}.*"
+        put(src / f"scans/T7/{number}.png", picture(number, (8, 12)))
+    assert draft(src).mapping.fields["image"] == "scans/{task}/{ID}.*"
     assert len(imported(tmp_path, src)) == 2
 
 
@@ -184,9 +184,10 @@ def test_two_images_of_one_name_are_refused(tmp_path):
         imported(tmp_path, src)
 
 
-def test_records_of_two_scripts_in_one_table_are_a_todo(tmp_path):
+def test_records_of_two_scripts_in_one_table_are_refused(tmp_path):
     src = source(tmp_path, {"Language": "zh-CN"}, {"Language": "zh-TW"})
-    assert left(src)["fields.id"].startswith("TODO")
+    with pytest.raises(KejuError, match=r"also that of object 1.*both scripts of a question into"):
+        imported(tmp_path, src)
 
 
 def test_a_conversation_is_drafted(tmp_path):

@@ -95,50 +95,6 @@ def test_lines_with_sidecar_texts(tmp_path):
     }  # fmt: skip
 
 
-def test_one_json_file_for_each_image(tmp_path):
-    src = tmp_path / "src"
-    for number in (1, 2):
-        record = {"meta": {"book": "論語", "page": number}, "text": f"第{number}頁", "noise": [1]}
-        put(src / f"data/p{number}.json", json.dumps(record, ensure_ascii=False))
-        put(src / f"data/p{number}.jpg", picture(number, form="JPEG"))
-    found = items_of(tmp_path, src, """
-        ignored = ["noise"]
-        fields = { answer = "text", group = "meta.book", image = "{folder}/{stem}.*" }
-        metadata.page = "meta.page"
-        constants.task = "page_level_ocr"
-        [[tables]]
-        path = "*.json"
-        shape = "one"
-        """)  # fmt: skip
-    assert [item.answer for item in found.values()] == ["第1頁", "第2頁"]
-    assert found["p1-000001"].group == "論語"
-    assert found["p2-000002"].metadata == {"page": "2"}
-
-
-def test_questions_in_a_list_inside_each_record(tmp_path):
-    src = tmp_path / "src"
-    pages = [
-        {"file_name": "p1.png", "qa": [{"q": "何人？", "a": "孔子"}, {"q": "何书？", "a": "論語"}]},
-        {"file_name": "p2.png", "qa": [{"q": "何地？", "a": "魯"}]},
-    ]
-    put(src / "train.json", json.dumps({"pages": pages}, ensure_ascii=False))
-    for number in (1, 2):
-        put(src / f"scans/p{number}.png", picture(number))
-    found = items_of(tmp_path, src, """
-        images = "scans"
-        fields = { image = "file_name", question = "qa.q", answer = "qa.a" }
-        constants.task = "knowledge_qa"
-        [[tables]]
-        path = "train.json"
-        key = "pages"
-        each = "qa"
-        """)  # fmt: skip
-    assert [(item.question, item.answer) for item in found.values()] == [
-        ("何人？", "孔子"), ("何书？", "論語"), ("何地？", "魯"),
-    ]  # fmt: skip
-    assert len({item.images for item in found.values()}) == 2
-
-
 def test_two_lists_of_one_file(tmp_path):
     src = tmp_path / "src"
     put(src / "all.json", json.dumps({
@@ -165,7 +121,6 @@ def test_two_lists_of_one_file(tmp_path):
     [
         ("list", [{"k": "1", "t": "天"}, {"k": "2", "t": "地"}]),
         ("by-key", {"1": {"k": "1", "t": "天"}, "2": {"k": "2", "t": "地"}}),
-        ("columns", {"k": ["1", "2"], "t": ["天", "地"]}),
     ],
 )
 def test_shapes_of_json_give_the_same_items(tmp_path, shape, content):
@@ -346,7 +301,8 @@ def test_columns_without_a_role_become_metadata_or_not(tmp_path, quiz):
 
 def test_the_name_of_the_table_gives_columns(tmp_path, quiz):
     (quiz / "q.csv").rename(quiz / "T7_easy.csv")
-    text = QUIZ.replace('"q.csv"', "\"*.csv\"\nnames = '(?P<kind>T[0-9]+)_(?P<level>.*)[.]csv'")
+    text = QUIZ.replace('"q.csv"', '"*.csv"')
+    text = "split.name = '(?P<kind>T[0-9]+)_(?P<level>.*)[.]csv'\n" + text
     text = text.replace('task = "T7"\n', "").replace("[fields]", '[fields]\ntask = "kind"')
     item = items_of(tmp_path, quiz, text + '[metadata]\nlevel = "level"\n')["1"]
     assert item.task == "T7"
@@ -408,28 +364,6 @@ def test_items_without_transcription_have_that_of_the_same_image(tmp_path, quiz)
     alone = items_of(tmp_path, quiz, mapping)
     shared = items_of(tmp_path, quiz, "shared_transcriptions = true\n" + mapping)
     assert (alone["2"].transcription, shared["2"].transcription) == (None, "學而時習之")
-
-
-SCRIPTS = """
-fields = { id = "n", question = "ask", options = "opts", answer = "right", image = "img" }
-constants.task = "T7"
-[[tables]]
-path = "q.csv"
-script = "simplified"
-[[tables]]
-path = "t.csv"
-script = "traditional"
-"""
-
-
-def test_the_records_of_two_scripts_are_one_item(tmp_path, quiz):
-    table(quiz / "q.csv", HEADS, ("1", "何书？", "说苑|论语", "B", "a.png"))
-    table(quiz / "t.csv", HEADS, ("1", "何書？", "說苑|論語", "B", "a.png"))
-    (item,) = items_of(tmp_path, quiz, SCRIPTS).values()
-    assert (item.answer, item.answer_simplified) == ("B", "B")
-    assert {script: text.partition("\n")[0] for script, text in item.question_in.items()} == {
-        "simplified": "何书？", "traditional": "何書？",
-    }  # fmt: skip
 
 
 # ---- files

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from keju.errors import DataError, KejuError
-from tests.datasets.test_mapped import HEADS, QUIZ, SCRIPTS, items_of, quiz
+from tests.datasets.test_mapped import HEADS, QUIZ, items_of, quiz
 from tests.support.released import picture, put, table
 
 __all__ = ["quiz"]
@@ -36,7 +36,7 @@ def refusal(tmp_path, src, mapping):
         ("[constant_metadata]", "[source]", "no key 'source'"),
         ('"from-0"', '"from-2"', "value 'from-2'. Use text, from-0, from-1, letter"),
         ('id = "n"', "id = 1", "fields"),
-        ('path = "q.csv"', 'path = "q.csv"\nshape = "rows"', "Use list, by-key, columns, one"),
+        ('path = "q.csv"', 'path = "q.csv"\nshape = "rows"', "Use list, by-key"),
         ('"T7"', '"TODO"', "constants.task: this value of the draft is still TODO"),
         ('"from-0"', '"TODO: from-0 or from-1"', "still TODO (from-0 or from-1)"),
         ('path = "q.csv"', 'path = "q.csv"\ntask = "TODO"', "tables 1.task: this value"),
@@ -212,7 +212,7 @@ def test_an_image_in_the_folder_of_another_task_is_not_taken(tmp_path, quiz, fol
     assert item.images == named.images
 
 
-# ---- tasks, ids and scripts
+# ---- tasks and ids
 
 
 def test_a_task_that_no_benchmark_has_is_refused_with_the_line_to_add(tmp_path, quiz):
@@ -241,32 +241,6 @@ def test_two_records_of_one_id_are_refused(tmp_path, quiz):
     problem = refusal(tmp_path, quiz, QUIZ)
     assert "line 3: the id '1' is also that of line 2" in problem
     assert 'id = "{COLUMN}-{COLUMN}"' in problem
-
-
-@pytest.mark.parametrize(
-    ("row", "problem"),
-    [
-        (("1", "何書？", "論語|說苑", "B", "a.png"), "their options in another order"),
-        (("1", "何書？", "說苑|論語", "A", "a.png"), "another right option"),
-        (("1", "何書？", "說苑|論語", "B", "b.png"), "other images"),
-    ],
-)
-def test_records_of_two_scripts_that_differ_are_refused(tmp_path, quiz, row, problem):
-    put(quiz / "b.png", picture(2))
-    table(quiz / "q.csv", HEADS, ("1", "何书？", "说苑|论语", "B", "a.png"))
-    table(quiz / "t.csv", HEADS, row)
-    text = refusal(tmp_path, quiz, SCRIPTS)
-    assert (
-        f"q.csv: line 2: the records of both scripts with this task and ID have {problem}" in text
-    )
-    assert "t.csv" in text
-
-
-def test_records_of_one_script_with_the_same_id_are_refused(tmp_path, quiz):
-    table(quiz / "q.csv", HEADS, ROW, ROW)
-    table(quiz / "t.csv", HEADS, ROW)
-    with pytest.raises(DataError, match="the id '1' is also that of line 2"):
-        items_of(tmp_path, quiz, 'answer_is = "from-0"\n' + SCRIPTS)
 
 
 def test_two_lines_of_a_second_table_with_one_key_are_refused(tmp_path, quiz):

@@ -9,15 +9,12 @@ from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 
-import msgspec
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from keju.datasets.readers import tables, workbooks
 from keju.datasets.readers.import_log import logging_import
-from keju.datasets.readers.tables import iter_list, rows
+from keju.datasets.readers.tables import rows
 from keju.errors import DataError
 from tests.support.released import put
 from tests.support.workbooks import sheet_of, write_parts, write_workbook
@@ -44,7 +41,6 @@ TEXTS = {
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """Pieces that end within a cell or a record."""
-    monkeypatch.setattr(tables, "_PIECE", 7)
     monkeypatch.setattr(tables, "_BATCH", 2)
     monkeypatch.setattr(workbooks, "_ROWS", 2)
 
@@ -79,10 +75,10 @@ def test_a_text_in_another_encoding_has_the_same_records_and_a_note(tmp_path, na
     assert [name in note for note in log.notes()] == [True]
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.json"])
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
 def test_the_first_records_are_read_without_the_rest(tmp_path, name):
     # The rest is damaged, and begins beyond what is decoded at once.
-    text = {"t.csv": CELLS, "t.jsonl": LINES, "t.json": LIST}[name]
+    text = {"t.csv": CELLS, "t.jsonl": LINES}[name]
     file = put(tmp_path / name, text.encode() + b" " * (1 << 18) + b"\n\xff\xff")
     assert [row.cells for row in islice(rows(file), 5)] == RECORDS[:5]
 
@@ -104,7 +100,7 @@ DAMAGED = {
     "text behind the list": ("t.json", LIST.encode() + b"x", "not readable as JSON"),
     "a number in the list": ("t.json", LIST.replace("}]", "}, 1]").encode(), "object 10"),
     "a comma too many": ("t.json", LIST.replace("}]", "},]").encode(), "not readable as JSON"),
-    "half a character": ("t.json", LIST.replace("i7", "\\ud800").encode(), "object 8"),
+    "half a character": ("t.json", LIST.replace("i7", "\\ud800").encode(), "not readable as JSON"),
     "deep lists": (
         "t.json", LIST.replace('"7"', "[" * 5000 + "]" * 5000).encode(), "not readable as JSON",
     ),
@@ -126,54 +122,10 @@ def test_damage_behind_sound_records_is_named_with_its_place(tmp_path, kind):
     assert words in str(refusal(put(tmp_path / name, data)))
 
 
-@pytest.mark.parametrize("name", ["t.json", "t.jsonl"])
-def test_damage_in_a_list_that_is_too_large_to_read_again_names_the_record_before(
-    tmp_path, monkeypatch, name
-):
-    file = put(tmp_path / name, LIST.encode()[:-9])
-    monkeypatch.setattr(tables, "MOST_TEXT", 300)
-    error = refusal(file)
-    assert str(error.problem).startswith("not readable as JSON")
-    assert error.item == "after record 8"
-
-
 @pytest.mark.parametrize(("name", "text"), [("t.csv", f"id\n{'x' * 99}\n"), ("t.jsonl", "x" * 99)])
 def test_a_line_above_the_limit_is_refused(tmp_path, monkeypatch, name, text):
     monkeypatch.setattr(tables, "MOST_TEXT", 90)
     assert "line has more than" in str(refusal(put(tmp_path / name, text)))
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text() | st.floats(-1e9, 1e9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(
-    st.lists(st.dictionaries(st.text(), JSON, max_size=3), min_size=1, max_size=5),
-    st.sampled_from([None, 0, 1]),
-    st.booleans(),
-    st.integers(1, 40),
-)
-def test_a_list_in_pieces_of_any_size_has_the_same_objects(records, indent, escaped, size):
-    text = json.dumps(records, indent=indent, ensure_ascii=escaped)
-    pieces = [text[start : start + size] for start in range(0, len(text), size)]
-    assert list(iter_list(pieces)) == msgspec.json.decode(text)
-    for wrong in (text[:-1], f"{text},", f"{text}{text}", text.replace("{", "{,", 1)):
-        with pytest.raises(ValueError):  # noqa: PT011 - its words are not used
-            list(iter_list([wrong]))
-
-
-def test_a_long_object_is_read_in_linear_time_and_bounded(monkeypatch):
-    text = json.dumps([{"image": "x" * 1_000_000}, {"image": ""}])
-    pieces = [text[start : start + 100] for start in range(0, len(text), 100)]
-    assert [len(str(record["image"])) for record in iter_list(pieces)] == [1_000_000, 0]
-    monkeypatch.setattr(tables, "MOST_TEXT", 400_000)
-    rest = iter(pieces)
-    with pytest.raises(ValueError):  # noqa: PT011 - its words are not used
-        list(iter_list(rest))
-    assert len(list(rest)) > 1_000
 
 
 def test_a_parquet_file_in_batches_keeps_the_types_of_its_cells(tmp_path):

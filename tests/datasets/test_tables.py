@@ -91,7 +91,7 @@ def test_a_table_is_found_by_its_name_in_every_form(tmp_path):
         ({"names": ["x"]}, "expected a list of objects; found an object with names"),
         ({}, "expected a list of objects; found an object with nothing"),
         ([*RECORDS, "x"], "object 3: expected an object; found str"),
-        ([], "the list is empty"),
+        ([], "the table has no lines"),
     ],
 )
 def test_json_without_one_list_of_objects_is_refused(tmp_path, content, words):
@@ -100,8 +100,6 @@ def test_json_without_one_list_of_objects_is_refused(tmp_path, content, words):
 
 
 BY_ID = {"a1": {"question": "何人？"}, "a2": {"question": "何物？"}}
-BY_ROW = {"ID": {"0": "a1", "1": "a2"}, "question": {"0": "何人？", "1": None}}
-BY_LIST = {"ID": ["a1", "a2"], "options": [["甲", "乙"], ["丙"]]}
 STRUCTURES = {
     "a list": (RECORDS, [((), "list", "object 1")]),
     "a list under a key": (
@@ -121,11 +119,6 @@ STRUCTURES = {
         {"T1": BY_ID, "T7": {"a3": {"question": "?"}}},
         [(("T1",), "by-key", "T1, a1"), (("T7",), "by-key", "T7, a3")],
     ),
-    "a table by column": (BY_ROW, [((), "columns", "object 1")]),
-    "a table of lists": ({"T1": BY_LIST}, [(("T1",), "columns", "T1, object 1")]),
-    "one record": ({**RECORDS[0], "options": ["甲", "乙"]}, [((), "one", "object")]),
-    "one record of lists": ({"a": ["x"], "b": ["y", "z"]}, [((), "one", "object")]),
-    "nothing": ({}, []),
 }  # fmt: skip
 
 
@@ -152,15 +145,6 @@ def test_cells_of_each_shape_stay_as_they_are(tmp_path):
         {"key": "一", "value": "天"},
         {"key": "二", "value": ["地"]},
     ]
-    assert cells(BY_ROW, (), "columns") == [
-        {"ID": "a1", "question": "何人？"},
-        {"ID": "a2", "question": None},
-    ]
-    assert cells(BY_LIST, (), "columns") == [
-        {"ID": "a1", "options": ["甲", "乙"]},
-        {"ID": "a2", "options": ["丙"]},
-    ]
-    assert cells({"data": {"n": {"m": 1}}}, ("data",), "one") == [{"n": {"m": 1}}]
 
 
 @pytest.mark.parametrize(
@@ -171,8 +155,7 @@ def test_cells_of_each_shape_stay_as_they_are(tmp_path):
         ({"T1": BY_ID}, ("T1",), "list", "T1: expected a list of objects; found an object with a1"),
         ({"T1": [1]}, ("T1",), "list", "T1, object 1: expected an object; found int"),
         ({"T1": "x"}, ("T1",), "by-key", "T1: expected an object; found something else"),
-        (RECORDS, (), "one", "expected an object; found something else"),
-        ({"a": ["x"], "b": ["y", "z"]}, (), "columns", "expected a table by column"),
+        (RECORDS, (), "by-key", "expected an object; found something else"),
         ({}, (), "by-key", "the table has no lines"),
         ({"T1": []}, ("T1",), "list", "the table has no lines"),
     ],
@@ -191,7 +174,17 @@ def test_a_json_object_that_is_too_large_is_refused_with_a_command(tmp_path, mon
         list(rows(file, ("T1",)))
     with pytest.raises(DataError, match=r"jq -c '\.\[\]' t\.json"):
         lists_in(file, 1)
-    assert len(list(rows(put(tmp_path / "u.json", _json(RECORDS))))) == 2
+    with pytest.raises(DataError, match=r"jq -c '\.\[\]' u\.json"):
+        list(rows(put(tmp_path / "u.json", _json(RECORDS))))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [{**RECORDS[0], "options": ["甲", "乙"]}, {"ID": ["a1"], "question": ["?"]}, {"一": "天"}, {}],
+)
+def test_an_object_without_records_is_refused_with_a_command(tmp_path, content):
+    with pytest.raises(DataError, match=r"expected a list of objects; .*jq -s \."):
+        lists_in(put(tmp_path / "t.json", _json(content)), 1)
 
 
 def test_cells_of_a_workbook_are_texts_as_in_csv(tmp_path):

@@ -164,14 +164,14 @@ REFUSED = {
             "simplified.json": [record(1)],
             "traditional.json": [record(1, Question="出自何书？", Options=["说苑", "论语"])],
         },
-        "the files of the two scripts seem to be exchanged",
+        "the id 'T7-1' is also that of simplified.json, object 1", "object 1",
     ),
     "options of two scripts in another order": Attempt(
         {
             "simplified.json": [record(1, Question="出自何书？", Options=["论语", "说苑"])],
             "traditional.json": [record(1)],
         },
-        "have their options in another order", "object 1",
+        "the id 'T7-1' is also that of simplified.json, object 1", "object 1",
     ),
     "two columns exchanged": Attempt(
         {"data.csv": HEAD.replace("Question,A,B,Answer", "Answer,A,B,Question")},
@@ -236,6 +236,9 @@ NOTED = {
     "a NaN for an answer": Attempt(questions({"Answer": math.nan}), "1 item without an answer"),
     "no options": Attempt(
         questions({"Options": None}), "1 question with one right option has no options"
+    ),
+    "images that no item has": Attempt(
+        questions(), "2 images that no item has: images/2.png, images/3.png"
     ),
     "an image found by its file name alone": Attempt(
         questions({"Image": "/data/mcs/2.png"}), "1 image found by their file name: /data/mcs/2.png"

@@ -63,11 +63,18 @@ def _from_1(name: Callable[[Said], str]) -> Callable[[Path], Path]:
 
 
 EDITED = {
-    "images called after task and id": Edited(_from_1(lambda e: f"images/{e.t}_{e.place}.png")),
-    "images with zeros in their numbers": Edited(
-        mcs_bench.with_images(lambda e: f"images/{e.number:04}.png", None)
+    "images called after task and id": Edited(
+        _from_1(lambda e: f"images/{e.t}_{e.place}.png"),
+        'fields.image = "images/{Task_ID}_{ID}.*"',
     ),
-    "images in folders of tasks": Edited(_from_1(lambda e: f"images/task_{e.t}/{e.place}.png")),
+    "images with zeros in their numbers": Edited(
+        mcs_bench.with_images(lambda e: f"images/{e.number:04}.png", None),
+        'fields.image = "images/{ID:04}.*"',
+    ),
+    "images in folders of tasks": Edited(
+        _from_1(lambda e: f"images/task_{e.t}/{e.place}.png"),
+        'fields.image = "images/task_{Task_ID}/{ID}.*"',
+    ),
     "images in folders of domains and tasks": Edited(
         _from_1(lambda e: f"{e.task.domain_zh}/{e.task.name_zh}/{e.place}.png"),
         'fields.image = "{Domain}/{Task_Name}/{ID}.*"',

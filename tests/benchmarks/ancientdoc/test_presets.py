@@ -68,7 +68,10 @@ def test_a_page_without_text_gives_no_item_and_is_noted(imported):
         put(place / f"src/imgs/兵家类/甲/page_{number}.png", picture(number))
     items, notes = read(place / "src", place / "out", ancientdoc.Edit("ancientdoc", {}), **about)
     assert [item.answer for item in items] == ["一"]
-    assert notes == ["no item where the question or answer is empty: page_level_ocr: 1"]
+    assert notes == [
+        "1 image that no item has: imgs/兵家类/甲/page_2.png",
+        "no item where the question or answer is empty: page_level_ocr: 1",
+    ]
 
 
 def test_a_table_of_books_adds_its_columns_by_a_lookup(imported):

@@ -193,9 +193,9 @@ def test_an_unknown_layout_shows_expected_and_found(source: Source) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ({"data": ["x"]}, "task = TODO"),
+        ({"data": ["x"]}, "expected a list of objects"),
         (["a"], "object 1: expected an object; found str"),
-        ([], "the list is empty"),
+        ([], "the table has no lines"),
         ("text", "expected a list of objects"),
         ([OCR, without(OCR, "ID")], "fields.id = TODO: 1 record without ID"),
         ([OCR | {"ID": None}], "fields.id = TODO: 1 record without ID"),

@@ -177,38 +177,6 @@ def test_a_mixed_gallery_shares_the_classes_and_says_how_they_divide(read, tmp_p
     assert all(len(item.images) == 5 for item in apart.items)
 
 
-def test_of_similar_classes_no_others_are_drawn(read, tmp_path: Path) -> None:
-    obi_classes(tmp_path / "HWOBC", classes=8)
-    names = put(tmp_path / "similar.txt", "c2\nc5\nc7\nc99\n")
-    done = read("obi-classification", tmp_path / "HWOBC", similar=str(names))
-    assert {item.metadata["class"] for item in done.items} == {"c2", "c5", "c7"}
-    assert done.manifest.made["similar"] == "yes"
-    assert "HWOBC has no class c99" in done.notes
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        (
-            "c2,c5\nc7,c8\n",
-            "none of its lines is a class of s: expected names as 'c0', 'c1', 'c2' and 5 more; "
-            "found 'c2,c5', 'c7,c8'. Write one class a line, as its folder is called",
-        ),
-        ("\n\n", "expected classes that look alike, two or more, one a line; found 0. Write"),
-        ("c2\nc2\n", "expected classes that look alike, two or more, one a line; found 1. Write"),
-    ],
-)
-def test_a_file_of_similar_classes_with_nothing_usable_is_named(
-    read, tmp_path: Path, text: str, says: str
-) -> None:
-    obi_classes(tmp_path / "s", classes=8)
-    names = put(tmp_path / "similar.txt", text)
-    for form in ("obi-classification", "obi-retrieval"):
-        with pytest.raises(DataError) as caught:
-            read(form, tmp_path / "s", similar=str(names))
-        assert f"{names}: {says}" in str(caught.value)
-
-
 def test_classes_that_all_repeat_their_images_are_too_few(read, tmp_path: Path) -> None:
     for label in range(2):
         for number in range(5):

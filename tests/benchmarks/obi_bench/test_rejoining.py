@@ -103,14 +103,13 @@ def test_pairs_that_do_not_adjoin_are_skipped_with_their_number(read, tmp_path):
     assert "OBI-rejoin: pairs read from pairs.csv" in done.notes
 
 
-def test_columns_of_any_name_can_be_mapped(read, tmp_path):
+def test_a_file_of_any_name_can_be_named(read, tmp_path):
     src = tmp_path / "OBI-rejoin"
     forms.fragments(src)
-    table(src / "关系.csv", ("甲", "乙"), *forms.PAIRS)
+    table(src / "关系.csv", ("fragment", "adjoins"), *forms.PAIRS)
     with pytest.raises(DataError, match=r"expected adjacency\.csv"):
         read("obi-rejoining", src)
-    columns = {"field.fragment": "甲", "field.adjoins": "乙"}
-    done = read("obi-rejoining", src, pairs="关系.csv", **columns)
+    done = read("obi-rejoining", src, pairs="关系.csv")
     assert len(galleries(src, done)) == 5
 
 

@@ -584,6 +584,8 @@ LAYOUTS = [
         "images by ID with leading zeros",
         "data.json; images/0007.png",
         with_images(lambda e: f"images/{e.number:04}.png", None),
+        options={"fields.image": "images/{ID:04}.*"},
+        detected=False,
     ),
     layout(
         "images as lists", "data.json; images/", listed(lambda e: {"Image": [f"{e.image}.png"]})
@@ -609,6 +611,8 @@ LAYOUTS = [
         "images in folders of tasks, by name",
         "data.json names 1.png; images/task_7/1.png",
         with_images(lambda e: f"images/task_{e.t}/{e.place}.png", lambda e: f"{e.place}.png"),
+        options={"fields.image": "images/task_{Task_ID}/{Image}"},
+        detected=False,
     ),
     layout(
         "images in folders of domains, by name",
@@ -658,31 +662,31 @@ LAYOUTS = [
         "both scripts in two files",
         "data_simplified.json; data_traditional.json; images/",
         in_two("data_simplified.json", "data_traditional.json"),
-        canonical=BOTH,
+        missing="is also that of",
     ),
     layout(
         "both scripts in two folders",
         "zh-CN/data.json; zh-TW/data.json; images/",
         in_two("zh-CN/data.json", "zh-TW/data.json"),
-        canonical=BOTH,
+        missing="is also that of",
     ),
     layout(
         "both scripts in two files, one without a name",
         "data.json; data_traditional.json; images/",
         in_two("data.json", "data_traditional.json"),
-        canonical=BOTH,
+        missing="is also that of",
     ),
     layout(
         "both scripts in a file a task",
         "简体/T7.json; 繁体/T7.json; images/",
         in_two_by_task,
-        canonical=BOTH,
+        missing="is also that of",
     ),
     layout(
         "both scripts in records of their own",
         "data.json with Language; images/",
         by_language,
-        missing="records of two scripts need a file each",
+        missing="is also that of",
     ),
     layout(
         "no task anywhere",

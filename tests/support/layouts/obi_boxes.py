@@ -291,6 +291,7 @@ LAYOUTS = [
         "",
         yolo_trees,
         options=_NEGATIVE,
+        detected=False,
     ),
     _layout(
         "YOLO, a folder for each part",
@@ -298,6 +299,7 @@ LAYOUTS = [
         "",
         yolo_folders,
         options=_NEGATIVE,
+        detected=False,
     ),
     _layout(
         "YOLO outlines",

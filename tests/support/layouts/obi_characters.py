@@ -52,16 +52,12 @@ def dumped(path: Path, value: object) -> None:
     put(path, json.dumps(value, ensure_ascii=False))
 
 
-def hust(src: Path, name: str = "HUST-OBC", *, table_of: str = "ID_to_chinese.json") -> Path:
+def hust(src: Path, name: str = "HUST-OBC") -> Path:
     """HUST-OBC as it is unpacked; the images of GuoXueDaShi_1390 repeat some of the others."""
     images(src / name, HUST_IMAGES)
     put(src / name / "GuoXueDaShi_1390/0001/G_0001_甲骨文2.png", picture(1))
-    if table_of == "ID_to_chinese.json":
-        dumped(src / name / "deciphered" / table_of, CHARACTERS)
-        dumped(src / name / "GuoXueDaShi_1390" / table_of, {"0001": "丁"})
-    else:
-        backwards = {character: label for label, character in CHARACTERS.items()}
-        dumped(src / name / "deciphered" / table_of, backwards)
+    dumped(src / name / "deciphered/ID_to_chinese.json", CHARACTERS)
+    dumped(src / name / "GuoXueDaShi_1390/ID_to_chinese.json", {"0001": "丁"})
     return src / name
 
 
@@ -74,15 +70,6 @@ def hust_alone(src: Path) -> Path:
 def hust_twice(src: Path) -> Path:
     """Unpacked into a folder of the archive's name, as some programs do."""
     hust(src / "HUST-OBC")
-    return src / "HUST-OBC"
-
-
-def hust_deciphered(src: Path) -> Path:
-    """Its deciphered characters alone, with CSV instead of JSON."""
-    hust(src)
-    root = src / "HUST-OBC/deciphered"
-    (root / "ID_to_chinese.json").unlink()
-    table(root / "classes.csv", ("class", "character"), *CHARACTERS.items())
     return src / "HUST-OBC"
 
 
@@ -191,11 +178,7 @@ def with_names(name: str, labels: Iterable[str], file: str) -> Callable[[Path], 
 
     def write(src: Path) -> Path:
         classes(src / name, labels)
-        pairs = dict(zip(labels, HAN, strict=True))
-        if file.endswith(".json"):
-            dumped(src / name / file, pairs)
-        else:
-            table(src / name / file, ("label", "character"), *pairs.items())
+        dumped(src / name / file, dict(zip(labels, HAN, strict=True)))
         return src / name
 
     return write
@@ -248,6 +231,8 @@ def _of(source: str, files: str, where: str, evidence: str = READ, **more: objec
         "reader": f"obi-{task}",
         "options": options,
         "name": f"{source}: {files}",
+        # These sources are smaller than the paper's, so that the number of classes is an option.
+        "detected": task == "deciphering",
     }
     return Layout(  # type: ignore[arg-type]
         source=f"OBI-Bench: {source}",
@@ -287,8 +272,6 @@ LAYOUTS = [
           where=HUST, evidence=READ),
     _hust("deciphered/…; undeciphered/… in a folder of any name", hust_alone),
     _hust("HUST-OBC/HUST-OBC/deciphered/…", hust_twice),
-    _hust("chinese_to_ID.json alone", lambda src: hust(src, table_of="chinese_to_ID.json")),
-    _hust("classes.csv instead of ID_to_chinese.json", hust_deciphered),
     _hust("descriptions.csv in it", hust_table, canonical=""),
     _of("EVOBC", "Data/EVOBC/00001/00001_Book_OBC_1_3.jpg; Data/OBC/00001/…; Key&Value.json; "
         "List_of_EVOBC.json", EVOBC, SEEN, task="deciphering", options={}, name="EVOBC",
@@ -303,13 +286,11 @@ LAYOUTS = [
         SEEN, task="deciphering", options={}, canonical="OBI Component 20",
         write=component_repository),
     _of("HWOBC", "HWOBC/60ECC/60ECC_1.png", "", write=class_folders("HWOBC", CODES), name="HWOBC"),
-    _of("HWOBC", "HWOBC/60ECC/…; classes.csv", "", write=with_names("HWOBC", CODES, "classes.csv"),
-        canonical="HWOBC", ignoring=("metadata",)),
     _of("HWOBC", "HWOBC/60ECC/…; ID_to_chinese.json", "",
         write=with_names("HWOBC", CODES, "ID_to_chinese.json"), canonical="HWOBC",
         ignoring=("metadata",)),
     _of("HWOBC", "classes of fewer than five images", "", write=too_few, options={},
-        missing="has 5 images"),
+        detected=True, missing="has 5 images"),
     _of("Oracle-50K", "Oracle-50K/<character>/….jpg", OBI125, name="Oracle-50K",
         write=class_folders("Oracle-50K", HAN, suffix="jpg")),
     _of("Oracle-50K", "oracle_source/oracle_source_img/oracle_54081/<character>/….jpg; "

@@ -115,7 +115,8 @@ def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
     """The bytes of a source file, which may have at most `most`.
 
     Raises:
-        DataError: it is missing, is not a file, is larger, or cannot be read.
+        DataError: it is missing, is not a file, is larger, cannot be read, or Git LFS left a
+            pointer in its place.
     """
     check_time()
     count(files=1)
@@ -129,7 +130,7 @@ def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
                 file=path,
                 hint="Split the file",
             )
-        return path.read_bytes()
+        data = path.read_bytes()
     except OSError as error:
         raise DataError(
             "not readable: {}",
@@ -137,6 +138,20 @@ def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
             file=path,
             hint="Replace it by a readable file",
         ) from None
+    check_pointer(data, path)
+    return data
+
+
+def check_pointer(head: bytes, file: Path) -> None:
+    """Check that a file does not begin like one that Git LFS left in its place.
+
+    Raises:
+        DataError: it does.
+    """
+    if head.startswith(LFS_POINTER):
+        raise DataError(
+            "a Git LFS pointer, not the file itself", file=file, hint="Download it: git lfs pull"
+        )
 
 
 def source_text(path: Path, most: int = MOST_TEXT) -> str:
@@ -151,10 +166,6 @@ def source_text(path: Path, most: int = MOST_TEXT) -> str:
     """
     log = import_log()
     data = source_bytes(path, most)
-    if data.startswith(LFS_POINTER):
-        raise DataError(
-            "a Git LFS pointer, not the file itself", file=path, hint="Download it: git lfs pull"
-        )
     found = decode(data, path, log.encoding)
     if found.encoding != UTF_8:
         log.decoded(path, found.encoding)

@@ -17,10 +17,9 @@ import msgspec
 from msgspec import Struct, field
 
 from keju.datasets.readers.base import files_under, image_files, plain_name
-from keju.datasets.readers.cells import blanks_of, filled, flat
+from keju.datasets.readers.cells import blanks_of, flat
 from keju.datasets.readers.choices import is_number
 from keju.datasets.readers.conversations import CONVERSATION
-from keju.datasets.readers.images import decoded_image
 from keju.datasets.readers.mapping import TODO, Columns, Mapping, as_tuple, mapping_from, todos
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES, lists_in
@@ -47,7 +46,7 @@ _WORD = re.compile(r"[a-z]+|[0-9]+|[^\W_a-z0-9]+")
 _QUESTIONS = ("question", "question_simplified", "question_traditional")
 _SCRIPTS_OF = ("answer_simplified", "answer_traditional")
 _ONLY_LOOKED_AT = frozenset(
-    {"answer_traditional", "answer_index", "language", "messages", "options_traditional"}
+    {"answer_traditional", "answer_index", "messages", "options_traditional"}
 )
 
 
@@ -65,7 +64,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         whole: whether `mapping` is complete, so that nothing is drafted.
         optional: whether a complete mapping loses the fields whose columns no table has.
         mapping: keys of the mapping that are not drafted.
-        names: more words: ``roles``, ``metadata``, ``scripts`` and ``domains``.
+        names: more words: ``roles``, ``metadata`` and ``domains``.
         evidence: where the names are from.
     """
 
@@ -143,7 +142,6 @@ class _Words:
         self.roles = both("roles")
         self.metadata = {plain_name(w): key for key, ws in both("metadata").items() for w in ws}
         self.never = {plain_name(word) for word in both("never")["names"]}
-        self.scripts = {name: re.compile(words) for name, words in shipped["scripts"].items()}
         self.known = [each for each in tasks() if each.benchmark == preset.benchmark] or [
             each for each in tasks() if each.from_paper
         ]
@@ -154,11 +152,6 @@ class _Words:
             for t in self.known
             for name in (t.domain, t.domain_zh, *domains.get(t.domain, ()))
         )
-
-    def script(self, word: str) -> str:
-        """The script that a text names; of several the first one of the vocabulary."""
-        folded = word[:200].casefold()
-        return next((name for name, each in self.scripts.items() if each.search(folded)), "")
 
     def named(self, word: str) -> list[Task]:
         """The tasks whose id or name a text is or contains; of several names the longest."""
@@ -250,7 +243,6 @@ class _Draft:
         self.values: dict[str, str] = {}
         self.said: list[Task] = []
         self.nulls: set[str] = set()
-        self.meant: dict[str, list[Task]] = {}
 
     @cached_property
     def images(self) -> list[str]:
@@ -313,9 +305,7 @@ class _Draft:
                 refused.append((path, error))
                 continue
             for each in tables:
-                one = self._by_image(
-                    _List(path, each.key, each.shape, [flat(row.cells) for row in each.rows])
-                )
+                one = _List(path, each.key, each.shape, [flat(row.cells) for row in each.rows])
                 self.nulls |= {key for row in each.rows for key, cell in row.cells.items()
                                if cell is None}  # fmt: skip
                 (found if self._asks(one) else others).append(one)
@@ -335,20 +325,10 @@ class _Draft:
                 self.notes.append(_("no questions in {}, {}: not read", path, ", ".join(keys)))
         return found
 
-    def _by_image(self, table: _List) -> _List:
-        """An object with a text for the name of each image has a record for each of them."""
-        stems = {PurePosixPath(image).stem for image in self.images}
-        if table.shape != "one" or not stems.issuperset(table.rows[0]):
-            return table
-        rows: list[JsonObject] = [{"key": k, "value": v} for k, v in table.rows[0].items()]
-        return table._replace(shape="by-key", rows=rows)
-
     def _asks(self, table: _List) -> bool:
         """Whether records have a question, an answer with an image, or a conversation."""
         roles = self._named_roles(_columns(table.rows))
         asked = any(role in roles for role in (*_QUESTIONS, "messages"))
-        if table.shape == "by-key" and all("value" in row for row in table.rows):
-            return True
         known = {"answer", "answer_simplified", "transcription"} & roles.keys()
         return asked or bool(known and ("image" in roles or "id" in roles))
 
@@ -380,8 +360,6 @@ class _Draft:
             self.roles["image"] = (str(image), *more) if more else image
         if "key" in columns and any(each.shape == "by-key" for each in self.lists):
             self.roles.setdefault("id", "key")
-            if "value" in columns:
-                self.roles.setdefault("answer", "value")
         if "task" not in self.roles and "task_name" in self.roles:
             self.roles["task"] = self.roles["task_name"]
         self.roles |= stated
@@ -429,12 +407,6 @@ class _Draft:
             self.roles["answer"] = tuple(both)
         if "answer" not in self.roles and "answer_index" in self.roles:
             self.roles["answer"] = self.roles["answer_index"]
-        if "language" in named:
-            said = {self.words.script(str(row.get(named["language"][0], ""))) for row in self._rows}
-            if {"simplified", "traditional"} <= said:
-                self.roles["id"] = self._todo(
-                    _("records of two scripts need a file each ({})", named["language"][0])
-                )
 
     def _differ(self, columns: list[str]) -> bool:
         for row in self._rows:
@@ -470,8 +442,7 @@ class _Draft:
         for each in self.lists:
             words = (*reversed(each.key), PurePosixPath(each.path).stem,
                      *reversed(PurePosixPath(each.path).parent.parts))  # fmt: skip
-            script = next(filter(None, map(self.words.script, words)), "")
-            table = {"path": each.path, "key": each.key, "shape": each.shape, "script": script}
+            table = {"path": each.path, "key": each.key, "shape": each.shape}
             missing = not column or any(not _text(_value(row, column)) for row in each.rows)
             if missing and "task" not in stated:
                 outer = () if self.src.is_file() else (self.root.name,)
@@ -481,14 +452,7 @@ class _Draft:
             elif column:
                 self._note_other_tasks(each, column)
             tables.append(table)
-        scripts = {table["script"] for table in tables}
-        for table in tables:
-            if len(scripts) == 1:
-                table["script"] = ""
-            elif len(scripts - {""}) == 1 and not table["script"]:
-                table["script"] = "simplified" if "traditional" in scripts else "traditional"
         self.made["tables"] = tables
-        self._check_scripts()
         if column and "task" not in stated:
             self._task_values(column)
 
@@ -502,18 +466,6 @@ class _Draft:
                 _("{} is called after {}, but its records are of {}",
                   table.path, called[0].id, ", ".join(sorted(ids)))
             )  # fmt: skip
-
-    def _check_scripts(self) -> None:
-        """Ask about files of two scripts where the simplified one has more traditional texts."""
-        if not any(table["script"] for table in self.made["tables"]):
-            return
-        traditional = Counter[str]()
-        for table, each in zip(self.made["tables"], self.lists, strict=True):
-            texts = [cell for row in each.rows for cell in row.values() if isinstance(cell, str)]
-            changed = sum(in_script(text, "simplified") != text for text in texts)
-            traditional[table["script"]] += changed
-        if traditional["simplified"] > traditional["traditional"]:
-            self.roles["id"] = self._todo(_("the files of the two scripts seem to be exchanged"))
 
     def _task_values(self, column: Columns) -> None:
         domain = self.roles.get("domain", "")
@@ -547,9 +499,8 @@ class _Draft:
 
     def _ids(self, stated: dict[str, Any]) -> None:
         """The id as a template where IDs start again, or where there are none."""
-        if "id" in stated or str(self.roles.get("id", "")).startswith(TODO):
+        if "id" in stated:
             return
-        scripts = {table["script"] for table in self.made["tables"]}
         column = self.roles.get("id")
         # A column of IDs without any is a fault; where there is no such column, keju numbers.
         column = column or next(iter(self._named_roles(self.nulls).get("id", ())), None)
@@ -558,17 +509,11 @@ class _Draft:
             self.roles["id"] = self._todo(
                 n_("{n:,} record without {}", "{n:,} records without {}", bare, str(column))
             )
-        elif column is None and len(scripts) > 1:
-            self.roles["id"] = self._todo(_("a column that is the same in both scripts"))
         elif column is None:
             self.roles["id"] = "{task}-{number}"
         else:
-            counts = Counter(
-                (table["script"], _text(_value(row, column)))
-                for table, each in zip(self.made["tables"], self.lists, strict=True)
-                for row in each.rows
-            )
-            if max(counts.values(), default=0) > 1:
+            ids = Counter(_text(_value(row, column)) for row in self._rows)
+            if max(ids.values(), default=0) > 1:
                 self.roles["id"] = f"{{task}}-{{{column}}}"
                 self.roles["source_id"] = column
                 self.notes.append(_("IDs start again: id is {}", self.roles["id"]))
@@ -576,125 +521,60 @@ class _Draft:
     # ---- images
 
     def _images(self) -> None:
-        column = self.roles.get("image")
-        if isinstance(column, tuple) or (column and self._names_images(column)):
+        if "image" in self.roles:
             return
-        if self.images and (template := self._image_template(column or "")):
+        if template := self._image_template():
             self.roles["image"] = template
-        elif column is None:
-            reason = _("a column, or a path such as {}", "images/{ID}.*")
-            if not self.images:
-                self.notes.append(_("no images beside the tables, and no column for them"))
-                reason = _("put images beside the tables, or delete the line if none is")
-            self.roles["image"] = self._todo(self._found_columns(reason))
+            return
+        reason = _("a column, or a path such as {}", "images/{task}/{ID:03}.*")
+        if not self.images:
+            self.notes.append(_("no images beside the tables, and no column for them"))
+            reason = _("put images beside the tables, or delete the line if none is")
+        self.roles["image"] = self._todo(self._found_columns(reason))
 
     def _found_columns(self, reason: str) -> str:
         names = ", ".join(map(shortened, _columns(self._rows)[:30]))
         return _("{} (found the columns {})", reason, names)
 
-    def _names_images(self, column: str) -> bool:
-        """Whether every text of a column is the path, or the only file name, of an image."""
-        if column in CONVERSATION:
-            return True
-        stems = Counter(PurePosixPath(image).stem for image in self.images)
-        paths = set(self.images)
-        for each in self.lists:
-            folder = PurePosixPath(each.path).parent
-            for row in each.rows:
-                value = row.get(column)
-                for name in value if isinstance(value, list) else [value]:
-                    if not isinstance(name, str) or len(name) > 1000:
-                        continue
-                    plain = PurePosixPath(name.replace("\\", "/"))
-                    inner = [folder / plain, folder / "images" / plain, plain, "images" / plain]
-                    if not (paths & {path.as_posix() for path in inner} or stems[plain.stem] == 1):
-                        return decoded_image(name, file=self.src, item="") is not None
-        return True
+    def _image_template(self) -> str:
+        """The path by ID in the one folder, or folders of tasks, with an image for every ID.
 
-    def _image_template(self, column: str) -> str:
-        """A template of a path that fits one image for every row; empty if there is none."""
-        endless = Counter(str(PurePosixPath(image).with_suffix("")) for image in self.images)
-        rows = list(self._with_tasks())
-        name = self.roles.get("source_id") or self.roles.get("id")
-        if not rows:
-            return ""
-        first = rows[0]
-        folders = dict.fromkeys(str(PurePosixPath(image).parent) for image in self.images)
-        blanks = ["task", *(c for r in ("task", "task_name", "domain") if isinstance(
-            c := self.roles.get(r), str) and "{" not in c)]  # fmt: skip
-        prefixes = dict.fromkeys(
-            "" if folder == "." else f"{filling}/"
-            for folder in list(folders)[:200]
-            for filling in _fillings(folder, first, blanks)
-        )
-        stems = [f"{{{column}}}"] if column else []
-        if not column and isinstance(name, str) and "{" not in name:
-            stems += [f"{{{name}}}", *(f"{{{name}:0{digits}}}" for digits in range(2, 9))]
-            stems += [f"{{task}}_{{{name}}}", f"{{task}}-{{{name}}}"]
-            if isinstance(number := self.roles.get("task"), str) and "{" not in number:
-                stems += [f"{{{number}}}_{{{name}}}", f"{{{number}}}-{{{name}}}"]
-        found: dict[tuple[str, ...], str] = {}
-        for prefix in prefixes:
-            for stem in stems:
-                template = f"{prefix}{stem}"
-                if all(self._fits(template, row, endless, whole=bool(column)) for row in rows):
-                    paths = tuple(filled(template, row, _NOWHERE) for row in rows)
-                    found.setdefault(paths, template if column else f"{template}.*")
-        # In folders of tasks, T7/{ID} may fit all rows too; the right one has the most images.
-        # Two that lead to as many, but to different ones, are a question for a person.
-        most = max((len(set(paths)) for paths in found), default=0)
-        fitting = [each for each in found.items() if len(set(each[0])) == most]
-        if len(fitting) != 1:
-            return ""
-        paths, template = fitting[0]
-        if PurePosixPath(template).name.count("{") > 1 and self._has_others(paths):
-            return ""
-        if most < len(rows):
-            self._note_shared(paths, rows)
-        return template
-
-    def _has_others(self, paths: tuple[str, ...]) -> bool:
-        """Whether folders have more images than those paths.
-
-        ``1_2.png`` is then the second image of ID 1 as well as the image of task 1 and ID 2.
+        It is empty if there is none or several. In a folder that is called after one task or
+        domain, an image may be of another one's ID.
         """
-        folders = {PurePosixPath(path).parent for path in paths}
-        images = [each for each in self.images if PurePosixPath(each).parent in folders]
-        return len(images) > len(set(paths))
-
-    def _note_shared(self, paths: tuple[str, ...], rows: list[JsonObject]) -> None:
-        kinds: dict[str, set[str]] = {}
-        for path, row in zip(paths, rows, strict=True):
-            kinds.setdefault(path, set()).add(str(row["task"]))
-        path, shared = max(kinds.items(), key=lambda each: len(each[1]))
-        if len(shared) > 1:
+        column = self.roles.get("source_id") or self.roles.get("id")
+        if not isinstance(column, str) or "{" in column or column.startswith(TODO):
+            return ""
+        stems = Counter(str(PurePosixPath(image).with_suffix("")) for image in self.images)
+        rows = [(str(row["task"]), _text(_value(row, column))) for row in self._with_tasks()]
+        folders = dict.fromkeys(
+            PurePosixPath(*("{task}" if has_task(part) else part for part in parts))
+            for parts in dict.fromkeys(PurePosixPath(image).parent.parts for image in self.images)
+        )
+        found: list[tuple[PurePosixPath, list[str]]] = []
+        for folder in folders:
+            paths = [str(folder / name).replace("{task}", kind) for kind, name in rows]
+            # Beside 7.png an image T1_7.png may be of the record as well.
+            others = (str(folder / f"{kind}_{name}") for kind, name in rows)
+            fits = all(stems[path] == 1 for path in paths) and not any(map(stems.get, others))
+            if fits and not any(map(self._means_tasks, folder.parts)):
+                found.append((folder, paths))
+        if len(found) != 1:
+            return ""
+        folder, paths = found[0]
+        path, most = Counter(paths).most_common(1)[0]
+        if most > 1:
+            kinds = {kind for (kind, __), each in zip(rows, paths, strict=True) if each == path}
             self.notes.append(
                 _("records of several tasks have one image by their ID: {} ({})",
-                  path, ", ".join(sorted(shared)))
+                  path, ", ".join(sorted(kinds)))
             )  # fmt: skip
+        return (folder / f"{{{column}}}.*").as_posix()
 
-    def _fits(self, template: str, row: JsonObject, stems: Counter[str], *, whole: bool) -> bool:
-        try:
-            path = filled(template, row, _NOWHERE)
-        except DataError:
-            return False
-        kind = str(row["task"])
-        if has_task(kind) and self._is_of_other(PurePosixPath(path), find_task(kind)):
-            return False
-        return stems[path] == 1 or (whole and stems[str(PurePosixPath(path).with_suffix(""))] == 1)
-
-    def _is_of_other(self, path: PurePosixPath, kind: Task) -> bool:
-        """Whether a folder of a path is called after a task or domain, and not after this one."""
-        return any(kind not in meant for each in path.parent.parts if (meant := self._meant(each)))
-
-    def _meant(self, folder: str) -> list[Task]:
-        if folder not in self.meant:
-            self.meant[folder] = (
-                self.words.named(folder)
-                or self.words.numbered(folder)
-                or self.words.within(self.words.known, folder)
-            )
-        return self.meant[folder]
+    def _means_tasks(self, folder: str) -> bool:
+        """Whether a folder is called after one task or domain."""
+        words = self.words
+        return bool(words.of_path([folder]) or words.within(words.known, folder))
 
     def _with_tasks(self) -> Iterator[JsonObject]:
         column, ids = self.roles.get("task", ""), {"": ""} | self.values
@@ -845,16 +725,6 @@ class _Draft:
         return 0.8 if self.said else 0.0
 
 
-class _Nowhere:
-    """The place of a sampled row, whose errors are only caught."""
-
-    def error(self, problem: str, hint: str = "") -> DataError:
-        return DataError(problem, hint=hint)
-
-
-_NOWHERE: Any = _Nowhere()
-
-
 def _columns(rows: Iterable[JsonObject]) -> list[str]:
     return list(dict.fromkeys(column for row in rows for column in row))
 
@@ -887,19 +757,6 @@ def _named_by(columns: Iterable[Columns]) -> Iterator[str]:
     for each in columns:
         for column in as_tuple(each):
             yield from blanks_of(column) or [column]
-
-
-def _fillings(folder: str, row: JsonObject, blanks: list[str]) -> Iterator[str]:
-    """A folder's path, and it with the values of a row replaced by their columns."""
-    yield folder
-    for column in blanks:
-        value = _text(row.get(column))
-        if value and re.search(rf"(?<![0-9A-Za-z]){re.escape(value)}(?![0-9A-Za-z])", folder):
-            yield re.sub(
-                rf"(?<![0-9A-Za-z]){re.escape(value)}(?![0-9A-Za-z])", f"{{{column}}}", folder
-            )
-        if value and folder.endswith((f"T{value}", f"_{value}")):
-            yield folder[: -len(value)] + f"{{{column}}}"
 
 
 def _is_plain(value: str, named: list[Task]) -> bool:

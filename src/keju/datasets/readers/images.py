@@ -180,22 +180,26 @@ class ImageFinder:
             return []
         return found if folder in _ANY_FOLDER else [e for e in found if e.parent in self.roots]
 
+    def unused(self, used: Collection[Path]) -> list[str]:
+        """The paths of the images below the directories that are none of the `used` ones."""
+        return [self._short_path(path) for path in self._walk() if path not in used]
+
+    def _walk(self) -> Iterator[Path]:
+        for root in self.roots:
+            if not any(root != other and root.is_relative_to(other) for other in self.roots):
+                yield from _images_under(root, self._folders)
+
     @cached_property
     def _paths(self) -> tuple[Path, ...]:
         if self._images is not None:
             return self._images
-        tops = [
-            root
-            for root in self.roots
-            if not any(root != other and root.is_relative_to(other) for other in self.roots)
-        ]
         found: list[Path] = []
-        for path in (each for top in tops for each in _images_under(top, self._folders)):
+        for path in self._walk():
             if len(found) == MOST_FILES:
                 raise DataError(
                     "more than {:,} images, so they cannot be searched",
                     MOST_FILES,
-                    file=tops[0],
+                    file=self.roots[0],
                     hint="Give the folder of the images: --option images=FOLDER",
                 )
             found.append(path)

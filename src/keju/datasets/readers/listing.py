@@ -14,14 +14,14 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from keju.datasets.readers.base import LFS_POINTER, is_litter
+from keju.datasets.readers.base import is_litter
 from keju.datasets.readers.encodings import codec_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES, first_records
 from keju.datasets.readers.words import shell_word
-from keju.errors import KejuError, shortened
+from keju.errors import KejuError
 from keju.images import EXTENSIONS
 from keju.texts import _, n_
 
@@ -34,13 +34,9 @@ HEAD = 1 << 20
 MOST_READ = 1 << 27
 """Maximum number of bytes of beginnings in all. After that every file counts as empty."""
 
-_POINTER_BYTES = 1024
-_REVISION = 100
-_SAMPLE = 200
 _NOT_DATA = frozenset({".md", ".txt", ".pdf", ""})
-"""Suffixes of files beside archives and pointers that are about the data."""
+"""Suffixes of files beside archives that are about the data."""
 
-_REPOSITORY = re.compile(r"(?:datasets|models|spaces)--.+")
 _TAR = re.compile(r"(?i)\.(?:tar|tar\.(?:gz|bz2|xz|zst)|tgz|tbz2|txz)$")
 
 
@@ -144,11 +140,9 @@ class Listing:
             if command := unpacking_command(self.src):
                 run = _("Run: {}", command)
                 return Obstacle(_("This is an archive, which keju does not unpack"), run)
-        elif cache := _cache(self.src):
-            return cache
         elif not self.files:
             return Obstacle(_("The folder has no files"), _("Check the path"))
-        return self._pointers() or self._archives_alone()
+        return self._archives_alone()
 
     def _archives_alone(self) -> Obstacle | None:
         found = self.archives
@@ -163,34 +157,6 @@ class Listing:
             ),
             _("Run: {}", unpacking_command(self.root / found[0])),
         )
-
-    def _pointers(self) -> Obstacle | None:
-        """Placeholders of Git LFS in place of all tables, or of most files."""
-        step = max(1, len(self.files) // _SAMPLE)
-        sample = self.files[::step][:_SAMPLE]
-        tables = self.ending(*(suffix.lstrip(".") for suffix in SUFFIXES))[:_SAMPLE]
-        found = [path for path in tables if self._is_pointer(path)]
-        if not tables or len(found) < len(tables):
-            found = [path for path in sample if self._is_pointer(path)]
-            if 2 * len(found) < sum(path.suffix.casefold() not in _NOT_DATA for path in sample):
-                return None
-        if not found:
-            return None
-        problem = _(
-            "Git LFS pointer files in place of the data: {} of {} files looked at, e.g. {}",
-            len(found),
-            len(sample),
-            shortened(str(found[0])),
-        )
-        command = f"git -C {_word(self.root)} lfs pull"
-        return Obstacle(problem, _("Download the data: {}", command))
-
-    def _is_pointer(self, path: PurePosixPath) -> bool:
-        full = self.path(path)
-        with suppress(OSError):
-            small = full is not None and full.stat().st_size < _POINTER_BYTES
-            return small and LFS_POINTER in self.head(path, 100)
-        return False
 
 
 def unpacking_command(archive: Path) -> str:
@@ -213,42 +179,6 @@ def _walk(src: Path) -> Iterator[Path]:
     for place, folders, files in os.walk(src):
         folders[:] = sorted(name for name in folders if not is_litter(name))
         yield from (Path(place, name) for name in sorted(files) if not is_litter(name))
-
-
-def _cache(src: Path) -> Obstacle | None:
-    """A directory of Hugging Face's cache above the snapshot with the files."""
-    repository = src.resolve().parent if src.name == "snapshots" else src.resolve()
-    if _REPOSITORY.fullmatch(repository.name) and _folders(repository / "snapshots"):
-        return Obstacle(
-            _("This is a folder of Hugging Face's download cache"),
-            _("Give a snapshot inside it: keju data detect {}", _word(_main(repository))),
-        )
-    inner = _folders(src)
-    if inner and all(_REPOSITORY.fullmatch(path.name) for path in inner):
-        return Obstacle(
-            _("This is Hugging Face's download cache"),
-            _("Give one repository inside it: keju data detect {}", _word(_main(inner[0]))),
-        )
-    return None
-
-
-def _main(repository: Path) -> Path:
-    """The snapshot of a cached repository's branch main, else the last one."""
-    snapshots = _folders(repository / "snapshots")
-    main = repository / "refs/main"
-    with suppress(OSError):
-        if main.is_file():
-            with main.open("rb") as file:
-                revision = file.read(_REVISION).decode("ascii", "replace").strip()
-            snapshots = [path for path in snapshots if path.name == revision] or snapshots
-    return snapshots[-1] if snapshots else repository
-
-
-def _folders(path: Path) -> list[Path]:
-    try:
-        return sorted(each for each in path.iterdir() if each.is_dir() and not is_litter(each.name))
-    except OSError:
-        return []
 
 
 def _word(path: Path) -> str:

@@ -31,14 +31,7 @@ from keju.datasets.readers.box_answers import boxes_in
 from keju.datasets.readers.cells import Record, not_text
 from keju.datasets.readers.choices import insert_options, known_letter, options_from, unlettered
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.joining import (
-    Made,
-    Transcriptions,
-    both_scripts,
-    same_id,
-    transcriptions_of,
-    with_transcription,
-)
+from keju.datasets.readers.joining import Transcriptions, same_id
 from keju.datasets.readers.mapped_records import (
     OCCURRENCE,
     NamedColumns,
@@ -100,6 +93,9 @@ _NUMBER = "\0"
 
 _ONE_TEXT = [role for role in TEXTS if role not in {"task", "answer"}]
 """Roles whose text is looked up in the same way; a task is known before, an answer has a form."""
+
+_TRANSCRIBED: tuple[AnswerForm, ...] = ("transcription", "punctuated")
+"""Forms of answers that are, or contain, the text on the image."""
 
 _QUESTIONS = ("question", "question_simplified", "question_traditional")
 _AS_THEY_ARE = frozenset({"id", "source_id"})
@@ -179,32 +175,30 @@ def read_mapped(
     check_complete(mapping)
     columns = NamedColumns(mapping)
     files = RecordFiles(src, writer, mapping, images)
-    maker = _ItemMaker(mapping, columns, files, writer)
     skip = _Skip(missing=skip_missing, invalid=skip_invalid)
-    records, counts = records_of(src, mapping), Counter[str]()
-    if mapping.names:
-        records = with_path_groups(records, files.path_of, mapping.names, counts)
-    made = maker.items_of(columns.checked(records), skip)
-    if any(table.script for table in mapping.tables):
-        made = both_scripts(made)
-    transcriptions: Transcriptions = {}
-    if mapping.shared_transcriptions:
-        made = tuple(made)
-        transcriptions = transcriptions_of(made)
+    transcriptions = Transcriptions()
     places: dict[str, Place] = {}
-    bare, count = 0, 0
-    for entry in made:
-        first = places.setdefault(entry.item.id, entry.place)
-        if first is not entry.place:
-            skip.drop(entry.place, same_id(entry, first))
-            continue
-        item = with_transcription(entry.item, transcriptions)
-        bare += not (item.draft or item.answer or item.answer_simplified or item.boxes)
-        writer.add(item)
-        count += 1
-    if import_log().dropped and not count:
-        place, reason = import_log().dropped[0]
-        raise DataError("no record is valid. The first error: {}", reason, file=src, item=place)
+    counts, bare = Counter[str](), 0
+    # The text of an image may follow the questions about it, and a million items would fill the
+    # memory: the records are read twice, at first for the texts alone.
+    maker, learner = (_ItemMaker(mapping, columns, files, writer) for _reading in range(2))
+    for learns in (True, False) if mapping.shared_transcriptions else (False,):
+        records = records_of(src, mapping)
+        if mapping.names:
+            counts.clear()
+            records = with_path_groups(records, files.path_of, mapping.names, counts)
+        reading = learner if learns else maker
+        for item, place in reading.items_of(columns.checked(records), skip, only_texts=learns):
+            if learns:
+                transcriptions.learn(item)
+            elif (first := places.setdefault(item.id, place)) is not place:
+                skip.drop(place, same_id(item, place, first))
+            else:
+                bare += not (item.draft or item.answer or item.answer_simplified or item.boxes)
+                writer.add(transcriptions.complete(item))
+    if import_log().dropped and not places:
+        record, reason = import_log().dropped[0]
+        raise DataError("no record is valid. The first error: {}", reason, file=src, item=record)
     files.miss_images_of_texts()
     yield from files.notes(src, skip=skip_missing)
     if counts["skipped"]:
@@ -303,8 +297,13 @@ class _ItemMaker:
         self._tasks: dict[tuple[str, str], Task] = {}
         self.records = 0
 
-    def items_of(self, records: Iterable[Record], skip: _Skip) -> Iterable[Made]:
-        """The items of records that are valid; missing files are collected for one error.
+    def items_of(
+        self, records: Iterable[Record], skip: _Skip, *, only_texts: bool = False
+    ) -> Iterator[tuple[Item, Place]]:
+        """The items of valid records, each with the record's place; missing files are collected.
+
+        With `only_texts` they are those that have the text of their images, and what is wrong is
+        left to the next reading.
 
         Raises:
             DataError: a record is not valid, or too many files are missing.
@@ -315,19 +314,29 @@ class _ItemMaker:
             try:
                 complete = self._with_text(record)
                 for roles in self._roles:
+                    if only_texts and not self._has_text(complete, roles):
+                        continue
                     if not all(map(complete.has, roles.needed)):
                         self._empty[roles.task] += 1
                     elif item := self.make_item(complete, roles):
                         items.append(item)
             except MissingFileError as error:
+                if only_texts:
+                    continue
                 if skip.invalid:
                     skip.drop(record.place, error)
                 else:
                     self._files.miss(error.name, record.place, skip=skip.missing)
             except (DataError, UsageError) as error:
-                skip.drop(record.place, error)
+                if not only_texts:
+                    skip.drop(record.place, error)
             else:
-                yield from (Made(item, record.table.script, record.place) for item in items)
+                yield from ((item, record.place) for item in items)
+
+    def _has_text(self, record: Record, roles: _Roles) -> bool:
+        """Whether an item of a record may have the text of its images."""
+        forms = {query.form for query in self._task_of(record, roles).queries}
+        return "transcription" in roles.fields or not forms.isdisjoint(_TRANSCRIBED)
 
     def notes(self) -> Iterator[str]:
         """The notes on line breaks, and on [[items]] of which a record has no text."""

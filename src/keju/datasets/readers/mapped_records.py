@@ -111,34 +111,11 @@ def _with_columns(record: Record, mapping: Mapping) -> Record:
 
 def _table_records(src: Path, root: Path, mapping: Mapping) -> Iterator[Record]:
     for table, files in _files(src, root, mapping):
-        paths = [file.relative_to(root).as_posix() for file in files]
-        groups: Sequence[dict[str, str] | None] = [{}] * len(files)
-        if table.names:
-            groups = _groups(table.names, paths, "names of [[tables]]")
-        for file, path, of_path in zip(files, paths, groups, strict=True):
-            if of_path is None:
-                continue
-            parts = _place_columns(PurePosixPath(path), root) | of_path
+        for file in files:
+            parts = _place_columns(PurePosixPath(file.relative_to(root).as_posix()), root)
             for place, cells in rows(file, as_tuple(table.key), table.shape):
                 columns = flat(cells)
-                record = Record(place, parts | columns, table, _PARTS - columns.keys())
-                yield from _each(record) if table.each else (record,)
-
-
-def _each(record: Record) -> Iterator[Record]:
-    """A record for each object in a list of a record."""
-    column, place = record.table.each, record.place
-    objects = record.cells.get(column)
-    if not (isinstance(objects, list) and objects and all(isinstance(o, dict) for o in objects)):
-        raise place.error(
-            _("{!r} does not contain a list of objects", column, hint="Correct each in [[tables]]")
-        )
-    shared = {key: cell for key, cell in record.cells.items() if key != column}
-    for number, cells in enumerate(objects, start=1):
-        yield record._replace(
-            place=Place(place.file, f"{place.item}, {column} {number}"),
-            cells=shared | flat({column: cells}),
-        )
+                yield Record(place, parts | columns, table, _PARTS - columns.keys())
 
 
 def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Path]]]:

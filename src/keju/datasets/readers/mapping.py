@@ -37,7 +37,7 @@ whose text is a note about the image, or without one the text to draft from."""
 
 ROLES = (*TEXTS, *LISTS)
 
-Shape = Literal["list", "by-key", "columns", "one"]
+Shape = Literal["list", "by-key"]
 AnswerIs = Literal["text", "letter", "from-0", "from-1"]
 
 
@@ -47,22 +47,15 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         path: the path from SRC on; ``*`` is any text.
         key: in a JSON file, the names of the objects around the records, the outermost first.
-        shape: of the JSON value below them: a ``list`` of records, an object with one record
-            ``by-key``, lists for ``columns``, or ``one`` record.
-        each: a column that contains a list of objects; each becomes a record.
-        names: a regular expression with named groups for the whole path; each group becomes a
-            column.
+        shape: of the JSON value below them: a ``list`` of records, or an object with one record
+            ``by-key``.
         task: the task of all its records.
-        script: the script of its texts, where records of two scripts are one item.
     """
 
     path: str
     key: Columns = ()
     shape: Shape = "list"
-    each: str = ""
-    names: str = ""
     task: str = ""
-    script: Literal["", "simplified", "traditional"] = ""
 
 
 class Part(Struct, frozen=True, forbid_unknown_fields=True):
@@ -179,8 +172,7 @@ _CHOICES = {
     "text_order": ("file", "geometry"),
     "newlines": ("keep", "auto", "literal"),
     "rest": ("metadata", "ignored"),
-    "shape": ("list", "by-key", "columns", "one"),
-    "script": ("simplified", "traditional"),
+    "shape": ("list", "by-key"),
 }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from keju.datasets.pages import Page, page_in_reading_order
 from keju.datasets.readers.base import source_text
+from keju.datasets.readers.records import place_words
 from keju.errors import DataError
 from keju.items import ImageRef, Line, Point
 
@@ -38,7 +39,7 @@ def quad_lines(file: Path) -> tuple[Line, ...]:
             raise DataError(
                 "expected x1,y1,x2,y2,x3,y3,x4,y4,TEXT, or TEXT and the eight coordinates",
                 file=file,
-                item=f"line {number}",
+                item=place_words(f"line {number}"),
                 hint="Write coordinates in pixels, separated by commas",
             )
         text, outline = line

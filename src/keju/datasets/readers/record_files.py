@@ -13,7 +13,7 @@ from keju.datasets.readers.cells import Record, cell_text
 from keju.datasets.readers.images import ImageFinder, decoded_image
 from keju.datasets.readers.mapping import Mapping, as_tuple
 from keju.datasets.readers.quads import lines_by_geometry, quad_lines
-from keju.datasets.readers.records import Place
+from keju.datasets.readers.records import Place, place_words
 from keju.datasets.readers.saved_pages import SavedPage, read_saved
 from keju.datasets.store import DatasetWriter
 from keju.definitions import Task, tasks
@@ -43,7 +43,7 @@ class MissingFileError(DataError):
     def __init__(self, name: str, place: Place) -> None:
         self.name = name
         problem = _("the file {!r} is missing", shortened(name))
-        super().__init__(problem, file=place.file, item=place.item or None)
+        super().__init__(problem, file=place.file, item=place_words(place.item) or None)
 
 
 class RecordFiles:
@@ -256,7 +256,7 @@ class RecordFiles:
         )
 
     def notes(self, src: Path, *, skip: bool) -> Iterator[str]:
-        """The notes on records that were skipped.
+        """The notes on records that were skipped, and on images that no item has.
 
         Raises:
             DataError: files are missing, and none is to be skipped.
@@ -277,10 +277,20 @@ class RecordFiles:
                 len(self._missing),
                 self._missing_names(),
             )
+        every = self._mapping.tables and not self._mapping.only
+        if every and (unused := self._finder.unused(self._refs)):
+            yield n_(
+                "{n:,} image that no item has: {}",
+                "{n:,} images that no item has: {}",
+                len(unused),
+                join_names(unused, 3),
+            )
 
     def _missing_names(self) -> str:
         named = self._missing.items()
-        return join_names(f"{shortened(name)} (of {place.item})" for name, place in named)
+        return join_names(
+            _("{} (of {})", shortened(name), place_words(place.item)) for name, place in named
+        )
 
 
 def _is_long(cell: str) -> bool:

@@ -29,7 +29,22 @@ class Place(NamedTuple):
 
     def error(self, problem: str, hint: str | None = None) -> DataError:
         """An error in this record; `hint` is as in `DataError`."""
-        return DataError(problem, file=self.file, item=self.item or None, hint=hint)
+        return DataError(problem, file=self.file, item=place_words(self.item) or None, hint=hint)
+
+
+def place_words(item: str) -> str:
+    """A place such as ``line 3`` or ``sheet A, line 3`` as a text of every language."""
+    outer, comma, inner = item.rpartition(", ")
+    kind, __, number = inner.rpartition(" ")
+    words = {
+        "line": _("line {}", number),
+        "object": _("object {}", number),
+        "record": _("record {}", number),
+        "after record": _("after record {}", number),
+    }
+    if not number.isdecimal() or kind not in words:
+        return item
+    return _("{}, {}", outer, words[kind]) if comma else words[kind]
 
 
 def map_fields(

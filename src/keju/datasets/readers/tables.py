@@ -8,9 +8,8 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, NamedTuple, TextIO, TypeVar
@@ -22,17 +21,17 @@ import polars.selectors as cs
 from keju.csv_files import FilledLines
 from keju.datasets.import_progress import count
 from keju.datasets.readers.base import (
-    LFS_POINTER,
     MOST_TEXT,
+    check_pointer,
     join_names,
     kept_inside,
     plain_file,
     source_bytes,
     source_text,
 )
-from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of
+from keju.datasets.readers.encodings import HEAD, OPTION, UTF_8, codec_of
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.records import JsonObject, Place
+from keju.datasets.readers.records import JsonObject, Place, place_words
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.readers.workbooks import Sheet, SheetRow, Workbook
 from keju.errors import DataError, shortened
@@ -44,12 +43,11 @@ T = TypeVar("T")
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 """The suffixes of tables, in the order in which they are searched."""
 
-Shape = Literal["list", "by-key", "columns", "one"]
+Shape = Literal["list", "by-key"]
 """How a JSON value has its records.
 
 ``list``: a list of objects. ``by-key``: an object with one record under each key; the key becomes
-the cell ``key``, and a value that is not an object the cell ``value``. ``columns``: a table by
-column, as pandas writes it, ``{"ID": {"0": …}}`` or ``{"ID": […]}``. ``one``: one record.
+the cell ``key``, and a value that is not an object the cell ``value``.
 """
 
 MAX_CELL = 1 << 28
@@ -72,15 +70,10 @@ _BATCH = 64
 """The number of rows of a parquet file in memory: a row may be a page image."""
 _HEAD_LINES = 10
 """The number of lines in which the line of column names is searched."""
-_PIECE = 1 << 20
-"""The number of characters of a JSON list that are read at a time."""
 _DEEPEST = 3
 """Levels of objects above the records of a JSON file, such as domain and task."""
 
-_LIST = re.compile(r"\s*\[\s*\{")
-_NEXT = re.compile(r"\s*,\s*\{")
-_CLOSE = re.compile(r"\s*\]\s*")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_LIST = re.compile(r"\s*\[")
 
 csv.field_size_limit(MAX_CELL)
 
@@ -121,8 +114,8 @@ def rows(
 
     The cells of CSV, TSV and XLSX are texts; JSON and parquet keep numbers, lists and bytes. A JSON
     file may also have one object per line, JSON lines may be one list, and of a JSON object without
-    a key the one list of objects under any of its keys is read. A JSON file that is an object, and
-    texts that are not UTF-8, are read at once. A file with none of the `SUFFIXES` is read as CSV.
+    a key the one list of objects under any of its keys is read. A JSON list or object, and texts
+    that are not UTF-8, are read at once. A file with none of the `SUFFIXES` is read as CSV.
 
     Args:
         file: the table.
@@ -136,7 +129,7 @@ def rows(
     check_time()
     suffix = file.suffix.casefold()
     if suffix in _JSON and (key or shape != "list"):
-        records = _shaped(file, key, shape)
+        records = _records(file, _below(file, key), key, shape)
     elif suffix == ".parquet":
         records = _parquet_rows(file)
     elif suffix == ".xlsx":
@@ -176,30 +169,23 @@ def all_rows(file: Path) -> list[Row]:
 def lists_in(file: Path, most: int) -> list[Found]:
     """Every list of records in a file, with its first `most` rows.
 
-    A file that is not a JSON object has one. In a JSON object they are found by its structure:
-
-    - a table by column has objects whose keys are all numbers (pandas' rows), or two or more lists
-      of one length without objects in them;
-    - every list of objects is one, in at most three levels of objects;
-    - where there is none, an object that has only objects with a text or number among their values
-      has its records by key, and so has one with a text under the name of each image beside it;
-    - any other object with a value that is not an object is one record.
+    A file that is not a JSON object has one. In a JSON object every list of objects is one, in at
+    most three levels of objects; where there is none, an object that has only objects with a text
+    or number among their values has its records by key.
 
     Raises:
-        DataError: the file is not readable.
+        DataError: the file is not readable, or has no list of records.
     """
     content = json_object(file)
     if content is None:
         return [Found((), "list", list(islice(rows(file), most)))]
-    structures = _structures(content)
-    if all(isinstance(value, str) for value in content.values()):
-        names = {name for path in file.parent.iterdir() for name in (path.name, path.stem)}
-        if len(content) > 1 and names.issuperset(content):
-            structures = [((), "by-key", content)]
-    return [
+    found = [
         Found(key, shape, list(islice(_records(file, value, key, shape), most)))
-        for key, shape, value in structures
+        for key, shape, value in _structures(content)
     ]
+    if not found:
+        raise _no_list(file, content)
+    return found
 
 
 def first_records(file: Path, most: int) -> list[JsonObject]:
@@ -207,10 +193,10 @@ def first_records(file: Path, most: int) -> list[JsonObject]:
     found: list[JsonObject] = []
     with suppress(DataError, UnicodeError):  # pyarrow needs names in UTF-8.
         content = json_object(file)
-        if content is None:
-            found.extend(row.cells for row in islice(rows(file), most))
+        records = rows(file) if content is None else iter(())
         for key, shape, value in _structures(content or {})[:1]:
-            found.extend(row.cells for row in islice(_records(file, value, key, shape), most))
+            records = _records(file, value, key, shape)
+        found.extend(row.cells for row in islice(records, most))
     return found
 
 
@@ -218,23 +204,17 @@ def _structures(
     content: JsonObject, key: tuple[str, ...] = ()
 ) -> list[tuple[tuple[str, ...], Shape, object]]:
     """The keys, the shape and the value of each list of records in an object."""
-    if _is_by_column(content):
-        return [(key, "columns", content)]
     found: list[tuple[tuple[str, ...], Shape, object]] = []
     for name, value in content.items():
         if _is_list(value):
             found.append(((*key, name), "list", value))
         elif isinstance(value, dict) and len(key) < _DEEPEST:
-            found += [each for each in _structures(value, (*key, name)) if each[1] != "one"]
+            found += _structures(value, (*key, name))
     if found or not content:
         return found
     records = [isinstance(value, dict) and not all(map(_is_inner, value.values()))
                for value in content.values()]  # fmt: skip
-    if all(records):
-        return [(key, "by-key", content)]
-    if all(isinstance(value, dict) for value in content.values()):
-        return []
-    return [(key, "one", content)]
+    return [(key, "by-key", content)] if all(records) else []
 
 
 def _is_list(value: object) -> bool:
@@ -243,20 +223,6 @@ def _is_list(value: object) -> bool:
 
 def _is_inner(value: object) -> bool:
     return isinstance(value, dict | list)
-
-
-def _is_by_column(content: JsonObject) -> bool:
-    columns = list(content.values())
-    if columns and all(isinstance(column, dict) and column for column in columns):
-        return all(place.isdecimal() and not isinstance(cell, dict)
-                   for column in columns if isinstance(column, dict)
-                   for place, cell in column.items())  # fmt: skip
-    lists = [column for column in columns if isinstance(column, list)]
-    return (
-        1 < len(lists) == len(columns)
-        and len({len(column) for column in lists}) == 1
-        and not any(isinstance(cell, dict) for column in lists for cell in column)
-    )
 
 
 def json_object(file: Path) -> JsonObject | None:
@@ -269,7 +235,7 @@ def json_object(file: Path) -> JsonObject | None:
         return None
     with _reporting(file), plain_file(file).open("rb") as stream:
         head = stream.read(HEAD)
-    if begins_with_list(head.decode(errors="ignore").removeprefix("\ufeff")):
+    if _LIST.match(head.decode(errors="ignore").removeprefix("\ufeff")):
         return None
     text = _json_text(file)
     if not text.lstrip().startswith("{") or _seem_lines(text):
@@ -278,7 +244,8 @@ def json_object(file: Path) -> JsonObject | None:
     return content if isinstance(content, dict) else None
 
 
-def _shaped(file: Path, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
+def _below(file: Path, key: tuple[str, ...]) -> object:
+    """The value of a JSON file below the keys of its objects."""
     content: object = _decoded(file, _json_text(file, key), object)
     for number, name in enumerate(key):
         if not isinstance(content, dict) or name not in content:
@@ -292,7 +259,7 @@ def _shaped(file: Path, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
                 hint="Correct the keys of the table",
             )
         content = content[name]
-    return _records(file, content, key, shape)
+    return content
 
 
 def _records(file: Path, content: object, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
@@ -303,41 +270,18 @@ def _records(file: Path, content: object, key: tuple[str, ...], shape: Shape) ->
             cells = value if isinstance(value, dict) else {"value": value}
             yield Row(Place(file, f"{above}{shortened(name)}"), {"key": name, **cells})
         return
-    if shape == "one" and isinstance(content, dict):
-        yield Row(Place(file, f"{above}object"), content)
-        return
-    records = content
-    if shape == "columns" and isinstance(content, dict):
-        records = _from_columns(content)
-    if shape in {"by-key", "one"} or not isinstance(records, list):
-        wanted = {"list": _("a list of objects"), "columns": _("a table by column")}
+    if shape == "by-key" or not isinstance(content, list):
         raise DataError(
             "expected {}; found {}",
-            wanted.get(shape, _("an object")),
+            _("a list of objects") if shape == "list" else _("an object"),
             _kind(content),
             file=file,
             item=above.removesuffix(", ") or None,
             hint="Correct the shape of the table",
         )
-    for number, record in enumerate(records, start=1):
-        yield Row(
-            Place(file, f"{above}object {number}"), _object(file, record, f"{above}object {number}")
-        )
-
-
-def _from_columns(content: JsonObject) -> list[JsonObject] | None:
-    """The records of a table by column; None if its columns are of different kinds or lengths."""
-    objects = [column for column in content.values() if isinstance(column, dict)]
-    if len(objects) == len(content):
-        places = dict.fromkeys(place for column in objects for place in column)
-        return [
-            {name: column.get(place) for name, column in zip(content, objects, strict=True)}
-            for place in places
-        ]
-    lists = [column for column in content.values() if isinstance(column, list)]
-    if len(lists) < len(content) or len({len(column) for column in lists}) != 1:
-        return None
-    return [dict(zip(content, cells, strict=True)) for cells in zip(*lists, strict=True)]
+    for number, record in enumerate(content, start=1):
+        place = f"{above}object {number}"
+        yield Row(Place(file, place), _object(file, record, place))
 
 
 def _object(file: Path, record: object, place: str) -> JsonObject:
@@ -346,7 +290,7 @@ def _object(file: Path, record: object, place: str) -> JsonObject:
             "expected an object; found {}",
             type(record).__name__,
             file=file,
-            item=place,
+            item=place_words(place),
             hint="Write {…}, or remove it",
         )
     return record
@@ -371,7 +315,7 @@ def _decoded(file: Path, text: str, shape: type[T]) -> T:
     try:
         return decode_json(text, shape)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise _half_character(file, text) or DataError(
+        raise DataError(
             "not readable as JSON: {}", error, file=file, hint="Fetch the file again"
         ) from None
 
@@ -392,81 +336,46 @@ def _check_size(file: Path, most: int, hint: str) -> None:
 
 
 def _text_rows(file: Path) -> Iterator[Row]:
-    """Yield the records of a text: piece by piece if it is UTF-8, else at once."""
+    """Yield the records of a text: line by line if it is UTF-8 and no JSON list, else at once."""
     with _reporting(file), plain_file(file).open("rb") as stream:
         head = stream.read(HEAD)
-    log = import_log()
-    if head.startswith(LFS_POINTER) or codec_of(head, file, log.encoding) != UTF_8:
-        yield from _whole_rows(file)
+    check_pointer(head, file)
+    codec = codec_of(head, file, import_log().encoding)
+    text = head.decode(codec, "ignore")
+    suffix = file.suffix.casefold()
+    if suffix in _JSON and (_LIST.match(text) or not (suffix in _LINES or _seem_lines(text))):
+        content = _decoded(file, _json_text(file), object)
+        content = _list_within(file, content) if isinstance(content, dict) else content
+        yield from _records(file, content, (), "list")
         return
-    form = _json_form(file, head.decode(UTF_8, "ignore"))
-    if form == "whole":
-        yield from _whole_rows(file)
+    if codec != UTF_8:
+        yield from _lines_rows(file, io.StringIO(source_text(file)))
         return
     count(files=1)
     read = 0
     try:
         with _reporting(file), file.open(encoding=UTF_8) as lines:
-            for row in _lines_rows(file, lines, form):
+            for row in _lines_rows(file, lines):
                 read += 1
                 yield row
-    except ValueError as error:
-        suffix = file.suffix.casefold()
-        if file.stat().st_size > MOST_TEXT and suffix in _JSON:
-            raise DataError(
-                "not readable as JSON: {}",
-                error,
-                file=file,
-                item=f"after record {read}",
-                hint="Fetch the file again",
-            ) from None
-        # The whole text is needed to say what is wrong with it.
-        yield from islice(_whole_rows(file), read, None)
+    except UnicodeDecodeError:
+        raise DataError(
+            "the text is not UTF-8",
+            file=file,
+            item=place_words(f"after record {read}"),
+            hint=_("Name its encoding: --option {}=NAME, or convert it to UTF-8", OPTION),
+        ) from None
 
 
-def _json_form(file: Path, head: str) -> str:
-    """How a text is read, by its beginning: as ``cells``, ``list``, ``lines`` or ``whole``."""
-    suffix = file.suffix.casefold()
-    if suffix not in _JSON:
-        return "cells"
-    if begins_with_list(head):
-        return "list"
-    return "lines" if suffix in _LINES or _seem_lines(head) else "whole"
-
-
-def _whole_rows(file: Path) -> Iterator[Row]:
-    suffix = file.suffix.casefold()
-    text = _json_text(file) if suffix in _JSON else source_text(file)
-    form = _json_form(file, text)
-    if form in {"cells", "lines"}:
-        yield from _lines_rows(file, io.StringIO(text), form)
+def _lines_rows(file: Path, lines: TextIO) -> Iterator[Row]:
+    """Yield the records of a text with one on each line, or with cells."""
+    bounded = _bounded_lines(file, lines)
+    if file.suffix.casefold() in _JSON:
+        for number, cells in enumerate(_iter_lines(file, bounded), start=1):
+            yield Row(Place(file, f"record {number}"), cells)
         return
-    word = "object" if suffix == ".json" else "record"
-    content: object = _decoded(file, text, object)
-    if isinstance(content, dict):
-        content = _list_within(file, content)
-    if not isinstance(content, list):
-        raise _no_list(file, "something else")
-    if not content:
-        raise DataError("the list is empty", file=file, hint="Fetch the file again")
-    objects = [_object(file, record, f"object {n}") for n, record in enumerate(content, start=1)]
-    for number, record in enumerate(objects, start=1):
-        yield Row(Place(file, f"{word} {number}"), record)
-
-
-def _lines_rows(file: Path, lines: TextIO, form: str) -> Iterator[Row]:
-    if form == "cells":
-        bounded = _bounded_lines(file, lines)
-        head = list(islice(bounded, _HEAD_LINES))
-        yield from delimited(file, chain(head, bounded), separator_of(file, "".join(head)))
-        return
-    pieces = iter(partial(lines.read, _PIECE), "")
-    records = (
-        iter_list(pieces) if form == "list" else _iter_lines(file, _bounded_lines(file, lines))
-    )
-    word = "object" if file.suffix.casefold() == ".json" else "record"
-    for number, cells in enumerate(records, start=1):
-        yield Row(Place(file, f"{word} {number}"), cells)
+    head = list(islice(bounded, _HEAD_LINES))
+    yield from delimited(file, chain(head, bounded), separator_of(file, "".join(head)))
 
 
 def _bounded_lines(file: Path, lines: TextIO) -> Iterator[str]:
@@ -483,7 +392,7 @@ def _bounded_lines(file: Path, lines: TextIO) -> Iterator[str]:
                 "the line has more than {:,} MB",
                 MOST_TEXT >> 20,
                 file=file,
-                item=f"line {number}",
+                item=place_words(f"line {number}"),
                 hint="Check whether the file is a table",
             )
         yield line
@@ -503,53 +412,6 @@ def _reporting(file: Path) -> Iterator[None]:
         ) from None
 
 
-def begins_with_list(text: str) -> bool:
-    """Whether a text begins like a list of objects."""
-    return bool(_LIST.match(text))
-
-
-def iter_list(pieces: Iterable[str]) -> Iterator[JsonObject]:
-    """Yield the objects of a JSON list, from pieces of its text; one object is in memory.
-
-    Raises:
-        ValueError: it is not a list of objects, or one has more than `MOST_TEXT` characters.
-            The whole text is needed to say where.
-    """
-    scan = json.JSONDecoder(strict=False).raw_decode
-    waiting, size, wanted = [""], 0, 0
-    before, closed = _LIST, False
-    for piece in chain(pieces, [""]):
-        waiting.append(piece)
-        size += len(piece)
-        if piece and size < wanted:
-            continue
-        text, start = "".join(waiting), 0
-        while not closed and (found := before.match(text, start)):
-            try:
-                end = scan(text, found.end() - 1)[1]
-            except (ValueError, RecursionError):
-                break  # The text may end within an object.
-            yield _list_object(text[found.end() - 1 : end])
-            before, start = _NEXT, end
-        if before is _NEXT and not closed and (found := _CLOSE.match(text, start)):
-            start, closed = found.end(), True
-        waiting, size = [text[start:]], len(text) - start
-        if closed and waiting[0].strip():
-            break  # The rest, which may be gigabytes of zeros, is not read.
-        if size > MOST_TEXT:
-            raise ValueError("a part of the list has too many characters")
-        wanted = 2 * size  # A long object is not scanned again for each piece.
-    if not closed or "".join(waiting).strip():
-        raise ValueError("the list is cut off, or its next part is not an object")
-
-
-def _list_object(text: str) -> JsonObject:
-    try:
-        return decode_json(text, dict[str, object])
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise ValueError(str(error)) from None
-
-
 def _iter_lines(file: Path, lines: Iterable[str]) -> Iterator[JsonObject]:
     """Yield the objects of JSON lines; blank lines are skipped.
 
@@ -562,19 +424,18 @@ def _iter_lines(file: Path, lines: Iterable[str]) -> Iterator[JsonObject]:
         try:
             yield decode_json(line, dict[str, object])
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            place = f"line {number}"
-            raise _half_character(file, line, [place]) or DataError(
+            raise DataError(
                 "not readable: {}",
                 error,
                 file=file,
-                item=place,
+                item=place_words(f"line {number}"),
                 hint="Correct the line, or remove it",
             ) from None
 
 
 def _seem_lines(text: str) -> bool:
     """Whether a text begins with a line that is an object by itself."""
-    first, _, rest = text.strip().partition("\n")
+    first, _, rest = text.strip().replace("\r", "\n").partition("\n")
     try:
         decode_json(first, dict[str, object])
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -597,48 +458,17 @@ def _list_within(file: Path, content: dict[str, object]) -> object:
             hint="Save the list to import as a separate file",
         )
     if not lists:
-        raise _no_list(file, f"an object with {join_names(content) or 'nothing'}")
+        raise _no_list(file, content)
     return next(iter(lists.values()))
 
 
-def _no_list(file: Path, found: str) -> DataError:
+def _no_list(file: Path, content: object) -> DataError:
     return DataError(
-        "expected a list of objects; found {}", found, file=file, hint="Write [{…}, {…}]"
+        "expected a list of objects; found {}",
+        _kind(content),
+        file=file,
+        hint=_("Write [{…}, {…}]; of files with one record each: jq -s . *.json > all.json"),
     )
-
-
-def _half_character(file: Path, text: str, places: Sequence[str] = ()) -> DataError | None:
-    """The error for JSON with a lone surrogate, or None."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    for number, record in enumerate(content if isinstance(content, list) else [content], start=1):
-        for key, value in _texts(record):
-            if half := _SURROGATE.search(key + value):
-                name = record.get("ID", record.get("id", "")) if isinstance(record, dict) else ""
-                place = places[number - 1] if places else f"object {number}"
-                return DataError(
-                    "{!r} contains half of a character (the lone surrogate {})",
-                    key,
-                    ascii(half[0])[1:-1],
-                    file=file,
-                    item=place + (f" ({name})" if name else ""),
-                    hint="Replace it by \\ufffd",
-                )
-    return None
-
-
-def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text inside a JSON value, each with its key."""
-    if isinstance(value, str):
-        yield key, value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _texts(inner, name)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner, key)
 
 
 def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
@@ -720,7 +550,7 @@ def delimited(file: Path, lines: Iterable[str], separator: str) -> Iterator[Row]
                     n_("{n:,} cell", "{n:,} cells", len(cells)),
                     n_("{n:,} column", "{n:,} columns", len(heads)),
                     file=file,
-                    item=place.item,
+                    item=place_words(place.item),
                     hint='Put cells that contain the separator or a line break into quotes "…"',
                 )
             yield Row(place, dict(zip(heads, cells, strict=True)))
@@ -741,7 +571,7 @@ def _unclosed(file: Path, error: csv.Error, line: int) -> DataError:
         "not readable as a table: {}",
         error,
         file=file,
-        item=f"line {line}",
+        item=place_words(f"line {line}"),
         hint='Close the quotes "…", and double a quote inside them',
     )
 
@@ -791,7 +621,7 @@ def _workbook_rows(file: Path, *, formulas: bool = False) -> Iterator[Row]:
                     n_("{n:,} cell", "{n:,} cells", len(cells)),
                     n_("{n:,} column", "{n:,} columns", len(heads[0])),
                     file=file,
-                    item=place.item,
+                    item=place_words(place.item),
                     hint="Give every column a name in the first line",
                 )
             padded = cells + [""] * (len(heads[0]) - len(cells))
@@ -812,7 +642,9 @@ def _parquet_rows(file: Path) -> Iterator[Row]:
     count(files=1)
     number = 0
     try:
-        with ParquetFile(plain_file(file)) as table:
+        with plain_file(file).open("rb") as stream:
+            check_pointer(stream.read(HEAD), file)
+        with ParquetFile(file) as table:
             for batch in table.iter_batches(_BATCH, use_threads=False):
                 frame = pl.DataFrame(pa.Table.from_batches([batch]))
                 _check_bytes(file, frame)

@@ -21,7 +21,6 @@ from keju.benchmarks.obi_bench.readers.lists import ItemList
 from keju.benchmarks.obi_bench.readers.records import (
     CHARACTER_TABLES,
     Crop,
-    Records,
     read_records,
 )
 from keju.benchmarks.obi_bench.readers.sources import (
@@ -38,10 +37,10 @@ from keju.benchmarks.obi_bench.readers.sources import (
 from keju.datasets.readers.base import Detection, Reader, source_bytes
 from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetWriter
-from keju.errors import KejuError, number_of
+from keju.errors import KejuError, error_text
 from keju.items import MIXED_GALLERY, ImageRef, Item
 from keju.settings import Settings
-from keju.texts import _, listed, n_
+from keju.texts import _, join_clauses, listed, n_
 
 _SWEEP = ", ".join(map(str, preset("classification").gallery.sweep))
 _CLASSES_HELP = (
@@ -56,12 +55,6 @@ class ClassSettings(Settings, frozen=True, kw_only=True):
     source: SourceName = ""
     paths: Paths = ""
     classes: Annotated[int | None, Meta(description=_CLASSES_HELP, ge=1)] = None
-    similar: Annotated[
-        Path | None,
-        Meta(
-            description="a UTF-8 file of classes that look alike, one a line: no others are drawn"
-        ),
-    ] = None
     seed: Seed = "0"
     items: ItemList = None
 
@@ -162,9 +155,9 @@ def _draw(
         share, printed = settings.classes or 0, records.place.source.gallery
         if mixed and share:
             share = share // len(several) + (number < share % len(several))
-        elif not (share or settings.similar or settings.items):
+        elif not (share or settings.items):
             share = printed.classes
-        gallery = draw_classes(records, among, share, settings.seed, settings.similar)
+        gallery = draw_classes(records, among, share, settings.seed)
         if distractors != 0:
             count = distractors or (0 if settings.items else printed.distractors)
             images = draw_distractors(gallery, among, count, settings.seed)
@@ -175,7 +168,6 @@ def _draw(
         "classes": ", ".join(
             f"{gallery.records.source} {len(gallery.classes)}" for gallery in galleries
         ),
-        "similar": "yes" if settings.similar else "no",
     }
     if mixed is not None:
         facts["mixed"] = "yes" if mixed else "no"
@@ -222,19 +214,21 @@ def detect_classes(listing: Listing, task: str) -> Detection | None:
     try:
         several = [read_records(place) for place in sources_in(listing.src, task)]
     except KejuError as error:
-        return Detection(0.6, f"OBI-Bench's {task}", missing=str(error)) if folders else None
-    text = "; ".join(
-        f"{records.source}: {number_of(len(records.crops), 'image')} in "
-        f"{number_of(len(records.classes), 'class folder')}"
+        missing = error_text(error)
+        return Detection(0.6, _("OBI-Bench's {}", task), missing=missing) if folders else None
+    counts = (
+        _("{}: {} in {}", records.source,
+          n_("{n:,} image", "{n:,} images", len(records.crops)),
+          n_("{n:,} class folder", "{n:,} class folders", len(records.classes)))
         for records in several
-    )
-    options, missing = _smaller(several, task)
+    )  # fmt: skip
+    text = join_clauses(counts)
     if folders:
-        return Detection(1.0, text, options, missing)
+        return Detection(1.0, text)
     # Folders of classes suit both tasks; only the folder's name may name one of them.
     fit = 0.6 if task in listing.root.resolve().name.casefold() else 0.5
     sibling = {"classification": "retrieval", "retrieval": "classification"}[task]
-    return Detection(fit, f"{text} (also possible: obi-{sibling})", missing=missing)
+    return Detection(fit, _("{} (also possible: obi-{})", text, sibling))
 
 
 def _are_classes(listing: Listing) -> bool:
@@ -246,30 +240,6 @@ def _are_classes(listing: Listing) -> bool:
         return False
     labels = {path.parent.name for path in listing.images}
     return len(labels) > 1 and len(listing.images) >= 2 * len(labels)
-
-
-def _smaller(several: Sequence[Records], task: str) -> tuple[dict[str, str], str]:
-    """Options for sources with less than the paper draws of them, and what is missing."""
-    galleries = [records.place.source.gallery for records in several]
-    sizes = [[len(crops) for crops in records.classes.values()] for records in several]
-    large = [
-        sum(size >= gallery.needed for size in counts)
-        for counts, gallery in zip(sizes, galleries, strict=True)
-    ]
-    most = min(large)
-    if not most:
-        source, needed = several[large.index(0)].source, galleries[large.index(0)].needed
-        return {}, f"{source} has no class of {needed} images"
-    if all(count >= gallery.classes for count, gallery in zip(large, galleries, strict=True)):
-        return {}, ""
-    if task == "classification":
-        return {"classes": str(most)}, ""
-    share = min(most, max(1, most // 2), max(gallery.classes for gallery in galleries))
-    spare = min(sum(counts) - sum(sorted(counts)[-share:]) for counts in sizes)
-    options = {"classes": str(share)}
-    if spare and galleries[0].distractors:
-        options["distractors"] = str(min(spare, galleries[0].distractors))
-    return options, ""
 
 
 CLASSIFICATION = Reader(

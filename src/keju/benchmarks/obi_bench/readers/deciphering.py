@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -37,10 +36,10 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.tables import find_table
 from keju.datasets.store import DatasetWriter
 from keju.definitions.references import DECIPHERED
-from keju.errors import DataError, KejuError, UsageError, number_of
+from keju.errors import DataError, KejuError, error_text
 from keju.items import Item
 from keju.settings import Settings
-from keju.texts import _, n_
+from keju.texts import _, join_clauses, n_
 
 _TASK = "deciphering"
 _RADICAL = "radical"
@@ -58,47 +57,21 @@ class DecipheringSettings(Settings, frozen=True, kw_only=True):
         ),
     ] = False
     seed: Seed = "0"
-    classes: Annotated[
-        int | None,
-        Meta(description="without a table: this many characters are drawn (default all)", ge=1),
-    ] = None
-    images: Annotated[
-        int | None,
-        Meta(
-            description="without a table: this many images of each character are drawn (default 1; "
-            "of OBI Component 20 five)",
-            ge=1,
-        ),
-    ] = None
-    undeciphered: Annotated[
-        Literal["no", "yes", "only"],
-        Meta(
-            description="without a table: whether HUST-OBC's undeciphered characters are asked: no "
-            "(default), yes, only"
-        ),
-    ] = "no"
-    era: Annotated[
-        str,
-        Meta(description="without a table: the era of EVOBC's images (default OBC), or all"),
-    ] = ""
-    annotated: Annotated[
-        bool,
-        Meta(
-            description="without a table: of OBI Component 20 the images that mark the component "
-            "(default yes), or the others (no)"
-        ),
-    ] = True
     items: ItemList = None
 
 
 class Character(NamedTuple):
-    """An image of a character to ask about; `line` names it in notes."""
+    """An image of a character to ask about.
+
+    `line` names it in notes. It is undeciphered if its table gives no character for it.
+    """
 
     crop: Crop
     line: str
     group: str
     metadata: Mapping[str, str]
     description: str = ""
+    is_deciphered: bool = True
 
 
 def read_deciphering(
@@ -145,7 +118,7 @@ def read_deciphering(
 
 def _add_items(writer: DatasetWriter, character: Character) -> None:
     ref = writer.add_image(source_bytes(character.crop.path), str(character.crop.path))
-    unread = not (character.description or character.crop.is_deciphered)
+    unread = not (character.description or character.is_deciphered)
     pattern = Item(
         id=character.crop.id,
         benchmark=BENCHMARK,
@@ -189,9 +162,7 @@ def _of_table(
         _described(
             place,
             line,
-            _released(records, crops[line.path], records.classes)
-            if records and line.path in crops
-            else None,
+            _released(records, crops[line.path]) if records and line.path in crops else None,
         )
         for line in lines
     ]
@@ -206,9 +177,10 @@ def _described(place: SourceFolder, line: Description, released: Character | Non
     """A character of a table, which may be one of a release."""
     name, character = place.name_of(line.path), line.cells["character"]
     if released is None:
-        crop = Crop(place, name, name, character or name, bool(character))
+        crop = Crop(place, name, name, character or name)
         group = crop.owner if character else ""
-        released = Character(crop, "", group, place.source.about)
+        about = place.source.about
+        released = Character(crop, "", group, about, is_deciphered=bool(character))
     frequency = int(line.cells["frequency"] or 0)
     more = {
         "character": character or released.metadata.get("character", ""),
@@ -221,14 +193,12 @@ def _described(place: SourceFolder, line: Description, released: Character | Non
     )
 
 
-def _released(records: Records, crop: Crop, classes: Mapping[str, Sequence[Crop]]) -> Character:
+def _released(records: Records, crop: Crop) -> Character:
     """A character of a release, without a description."""
-    metadata = records.about(crop)
-    if crop.is_deciphered:
-        count = len(classes.get(crop.label) or records.classes[crop.label])
-        metadata["frequency"] = str(count)
-        if subset := _subset_of(records.place.source, count):
-            metadata["subset"] = subset
+    count = len(records.classes[crop.label])
+    metadata = records.about(crop) | {"frequency": str(count)}
+    if subset := _subset_of(records.place.source, count):
+        metadata["subset"] = subset
     return Character(crop, crop.key, crop.owner, metadata)
 
 
@@ -243,49 +213,29 @@ def _subset_of(source: Source, count: int) -> str:
 def _of_records(
     records: Records, settings: DecipheringSettings
 ) -> tuple[list[Character], list[str]]:
-    """Characters drawn from a release, and notes: all that the settings leave, one image of each.
+    """Characters of a release, and notes: those listed or drawn, else one image of each.
+
+    Of a source whose characters have variants, that many images of each are drawn.
 
     Raises:
-        UsageError: the era is unknown.
         DataError: too few characters; a subset that the release does not mark.
     """
     copies, source = Copies(records.crops), records.place.source
-    classes, notes = _filtered(records, settings)
+    seed, variants = settings.seed, source.variants or 1
     crops: list[Crop] = []
     if settings.items:
         by_path = {crop.path: crop for crop in records.crops}
         listed = NamedImages(records.place.folder, by_path).listed(settings.items)
         crops = [by_path[path] for path in listed if copies.is_usable(by_path[path])]
+    elif settings.as_paper:
+        for subset, count in source.subsets.items():
+            crops += _draw_subset(records, copies, seed, subset, count)
+        crops.sort(key=lambda crop: crop.label)
     else:
-        draw = partial(_draw, records, classes, copies, settings.seed)
-        variants = source.variants or 1
-        if settings.as_paper:
-            for subset, count in source.subsets.items():
-                crops += draw(count // variants, variants, subset)
-            crops.sort(key=lambda crop: crop.label)
-        else:
-            crops = draw(settings.classes or 0, settings.images or variants)
-        if not crops:
-            raise DataError(
-                "no character is left to ask about",
-                file=records.place.folder,
-                hint="Give other options: undeciphered, era, annotated",
-            )
-    notes += [_("{}: {}", source.name, note) for note in records.notes]
-    if file := records.characters_file:
-        ids = {part for label in records.classes for part in (label, *label.split("_"))}
-        if missing := sorted(records.characters.keys() - ids):
-            notes.append(
-                n_(
-                    "{}: {n:,} class of {} without images: {}",
-                    "{}: {n:,} classes of {} without images: {}",
-                    len(missing),
-                    source.name,
-                    file.name,
-                    join_names(missing),
-                )
-            )
-    if records.classes and not any(map(records.character_of, records.classes)):
+        for label in sorted(records.classes):
+            crops += copies.draw(order_of(records.classes[label], seed), variants)
+    notes = [_("{}: {}", source.name, note) for note in records.notes]
+    if not any(map(records.character_of, records.classes)):
         notes.append(
             _(
                 "{}: the characters of the classes are unknown; put ID_to_chinese.json into the "
@@ -293,82 +243,27 @@ def _of_records(
                 source.name,
             )
         )
-    return [_released(records, crop, classes) for crop in crops], [*notes, *copies.notes()]
+    return [_released(records, crop) for crop in crops], [*notes, *copies.notes()]
 
 
-def _filtered(
-    records: Records, settings: DecipheringSettings
-) -> tuple[dict[str, list[Crop]], list[str]]:
-    """The classes without images that the options era, annotated and undeciphered leave out."""
-    source, era_name = records.place.source, ""
-    if source.eras and (era := settings.era or source.era) != "all":
-        era_name = source.era_of(era)
-        if not era_name:
-            raise UsageError("option era={}: choose all or {}", era, ", ".join(source.eras))
-    marks = any("annotated" in rule.pattern.groupindex for rule in records.rules)
-    statuses = {"no": {True}, "only": {False}}.get(settings.undeciphered, {True, False})
-
-    def is_of_era(crop: Crop) -> bool:
-        return not era_name or source.era_of(records.fields(crop).get("era", "")) in {"", era_name}
-
-    def is_asked(crop: Crop) -> bool:
-        marked = not marks or ("annotated" in records.fields(crop)) == settings.annotated
-        return marked and crop.is_deciphered in statuses and is_of_era(crop)
-
-    classes = {label: list(filter(is_asked, crops)) for label, crops in records.classes.items()}
-    notes: list[str] = []
-    if era_name:
-        count = sum(not is_of_era(crop) for crop in records.crops)
-        notes.append(
-            n_(
-                "{}: skipped {n:,} image of other eras than {} (option era)",
-                "{}: skipped {n:,} images of other eras than {} (option era)",
-                count,
-                source.name,
-                era_name,
-            )
-        )
-    return {label: crops for label, crops in classes.items() if crops}, notes
-
-
-def _draw(
-    records: Records,
-    classes: Mapping[str, Sequence[Crop]],
-    copies: Copies,
-    seed: str,
-    count: int,
-    per_class: int,
-    subset: str = "",
+def _draw_subset(
+    records: Records, copies: Copies, seed: str, subset: str, count: int
 ) -> list[Crop]:
-    """`count` classes (0 for all), with at most `per_class` images of each; of a subset exactly.
+    """`count` images of a subset, of each class as many as the source has variants.
 
     Raises:
-        DataError: there are fewer classes, or the release does not mark the subset.
+        DataError: there are fewer, or the release does not mark the subset.
     """
-    source, folder = records.place.source, records.place.folder
-    sample: dict[str, list[Crop]] = {}
-    for label in draw_order(classes, seed, source.name, "classes"):
-        if count and len(sample) == count:
-            break
-        is_known = classes[label][0].is_deciphered
-        if not subset or (is_known and _subset_of(source, len(classes[label])) == subset):
-            crops = copies.draw(order_of(classes[label], seed), per_class)
-            if len(crops) >= (per_class if subset else 1):
-                sample[label] = crops
-    if len(sample) < count and subset:
-        raise _too_few(len(sample) * per_class, subset, count * per_class, folder)
-    if len(sample) < count:
-        raise DataError(
-            n_(
-                "{n:,} character; wanted are {}",
-                "{n:,} characters; wanted are {}",
-                len(sample),
-                count,
-                hint=_("Ask for at most {}: --option classes=N", len(sample)),
-            ),
-            file=folder,
-        )
-    return [crop for label in sorted(sample) for crop in sample[label]]
+    source = records.place.source
+    variants = source.variants or 1
+    found: list[Crop] = []
+    for label in draw_order(records.classes, seed, source.name, "classes"):
+        if len(found) < count and _subset_of(source, len(records.classes[label])) == subset:
+            crops = copies.draw(order_of(records.classes[label], seed), variants)
+            found += crops if len(crops) == variants else []
+    if len(found) < count:
+        raise _too_few(len(found), subset, count, records.place.folder)
+    return found
 
 
 def _too_few(images: int, subset: str, count: int, folder: Path) -> DataError:
@@ -415,18 +310,10 @@ def _as_printed(place: SourceFolder, characters: list[Character], seed: str) -> 
 
 
 def _counts(source: Source, characters: Sequence[Character]) -> Iterator[str]:
-    """Notes on how many characters have a description, a subset, or are undeciphered."""
-    name = source.name
-    unknown = [
-        character.line
-        for character in characters
-        if not (character.description or character.crop.is_deciphered)
-    ]
-    known = [
-        character.line
-        for character in characters
-        if not character.description and character.crop.is_deciphered
-    ]
+    """Notes on how many characters are asked without a description, and which are undeciphered."""
+    bare = [character for character in characters if not character.description]
+    unknown = [character.line for character in bare if not character.is_deciphered]
+    known = [character.line for character in bare if character.is_deciphered]
     yield from note_unlike_print(source, len(characters) - len(unknown))
     if unknown:
         yield n_(
@@ -434,27 +321,17 @@ def _counts(source: Source, characters: Sequence[Character]) -> Iterator[str]:
             "{}: {n:,} characters are without a description and undeciphered (asked, not scored): "
             "{}",
             len(unknown),
-            name,
+            source.name,
             join_names(unknown),
         )
     if known:
         yield _(
             "{}: {} of {} known characters have no description (asked, not scored): {}. Write "
             "descriptions.csv with the columns image and description",
-            name,
+            source.name,
             len(known),
             len(characters) - len(unknown),
             join_names(known),
-        )
-    if loose := [
-        character.line for character in characters if not character.metadata.get("subset")
-    ]:
-        yield n_(
-            "{}: {n:,} character is of no subset: {}",
-            "{}: {n:,} characters are of no subset: {}",
-            len(loose),
-            name,
-            join_names(loose),
         )
 
 
@@ -468,25 +345,27 @@ def detect_characters(listing: Listing) -> Detection | None:
     try:
         places = sources_in(listing.src, _TASK, "" if is_named else listing.src.resolve().name)
     except KejuError as error:
-        return Detection(0.6, "OBI-Bench's deciphering", missing=str(error)) if is_named else None
+        what = _("OBI-Bench's {}", _TASK)
+        return Detection(0.6, what, missing=error_text(error)) if is_named else None
     texts, missing, fit = [], "", 1.0
     for place in places:
         folder = place.folder.relative_to(place.src)
         images = [
             str(path.relative_to(folder)) for path in listing.images if path.is_relative_to(folder)
         ]
-        counted = number_of(len(images), "image")
+        counted = n_("{n:,} image", "{n:,} images", len(images))
+        name = place.source.name
         if table := find_table(place.folder, NAME):
-            texts.append(f"{place.source.name}: {counted}, described in {table.name}")
+            texts.append(_("{}: {}, described in {}", name, counted, table.name))
             fit = 1.0 if is_named else 0.9
         elif released := _released_place(place, images):
-            texts.append(f"{released.source.name} as released: {counted}")
+            texts.append(_("{} as released: {}", released.source.name, counted))
         elif is_named:
-            texts.append(f"{place.source.name}: {counted}")
-            missing, fit = f"{NAME}.csv: image, description", 0.6
+            texts.append(_("{}: {}", name, counted))
+            missing, fit = _("{}.csv with the columns image and description", NAME), 0.6
         else:
             return None
-    return Detection(fit, "; ".join(texts), missing=missing)
+    return Detection(fit, join_clauses(texts), missing=missing)
 
 
 READER = Reader(

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from keju.benchmarks.obi_bench.readers.lists import NamedImages
 from keju.benchmarks.obi_bench.readers.records import Crop, Records
 from keju.benchmarks.obi_bench.readers.sources import draw_order
-from keju.datasets.readers.base import join_names, source_text
+from keju.datasets.readers.base import join_names
 from keju.datasets.readers.time_limit import check_time
-from keju.errors import DataError, shortened
+from keju.errors import DataError
 from keju.files import sha256_file
 from keju.texts import _, n_
 
@@ -127,51 +127,29 @@ def order_of(crops: Sequence[Crop], seed: str) -> list[Crop]:
     return [by_name[name] for name in draw_order(by_name, seed, source, label)]
 
 
-def _eligible(records: Records, similar: Path | None) -> tuple[dict[str, list[Crop]], list[str]]:
-    """The classes of enough images, of those that look alike if a file names them; and notes.
+def _eligible(records: Records) -> tuple[dict[str, list[Crop]], list[str]]:
+    """The classes of enough images, and notes.
 
     Raises:
-        DataError: there are none; the file names less than two, or none of the source.
+        DataError: there are none.
     """
-    needed, notes = records.place.source.gallery.needed, list[str]()
-    classes = dict(records.classes)
-    if similar:
-        lines = map(str.strip, source_text(similar).split("\n"))
-        labels = list(dict.fromkeys(line for line in lines if line))
-        if len(labels) < 2:
-            raise DataError(
-                "expected classes that look alike, two or more, one a line; found {}",
-                len(labels),
-                file=similar,
-                hint="Write each as its folder is called",
-            )
-        classes = {label: classes[label] for label in labels if label in classes}
-        if not classes:
-            raise DataError(
-                "none of its lines is a class of {}: expected names as {}; found {}",
-                records.source,
-                join_names(map(repr, sorted(records.classes)), 3),
-                join_names(map(repr, map(shortened, labels)), 3),
-                file=similar,
-                hint="Write one class a line, as its folder is called",
-            )
-        if unknown := [label for label in labels if label not in classes]:
-            notes.append(_("{} has no class {}", records.source, join_names(unknown)))
-    large = {label: crops for label, crops in classes.items() if len(crops) >= needed}
+    needed = records.place.source.gallery.needed
+    large = {label: crops for label, crops in records.classes.items() if len(crops) >= needed}
     if not large:
-        raise _too_few(records, len(classes), n_("{n:,} image", "{n:,} images", needed))
-    if small := sorted(classes.keys() - large.keys()):
-        notes.append(
-            n_(
-                "{}: skipped {n:,} class of fewer than {} images: {}",
-                "{}: skipped {n:,} classes of fewer than {} images: {}",
-                len(small),
-                records.source,
-                needed,
-                join_names(small),
-            )
-        )
-    return large, notes
+        images = n_("{n:,} image", "{n:,} images", needed)
+        raise _too_few(records, len(records.classes), images)
+    small = sorted(records.classes.keys() - large.keys())
+    if not small:
+        return large, []
+    note = n_(
+        "{}: skipped {n:,} class of fewer than {} images: {}",
+        "{}: skipped {n:,} classes of fewer than {} images: {}",
+        len(small),
+        records.source,
+        needed,
+        join_names(small),
+    )
+    return large, [note]
 
 
 def _too_few(records: Records, count: int, images: str) -> DataError:
@@ -184,9 +162,7 @@ def _too_few(records: Records, count: int, images: str) -> DataError:
     )
 
 
-def draw_classes(
-    records: Records, copies: Copies, count: int, seed: str, similar: Path | None = None
-) -> Drawn:
+def draw_classes(records: Records, copies: Copies, count: int, seed: str) -> Drawn:
     """`count` classes (0 for all), in the order of their names, without distractors.
 
     They are drawn in an order of which a smaller number is always the beginning, so a sweep
@@ -196,7 +172,7 @@ def draw_classes(
         DataError: fewer classes than that have enough different images.
     """
     name, gallery = records.source, records.place.source.gallery
-    eligible, notes = _eligible(records, similar)
+    eligible, notes = _eligible(records)
     different = n_("{n:,} different image", "{n:,} different images", gallery.needed)
     classes: dict[str, DrawnClass] = {}
     for label in draw_order(eligible, seed, name, "classes"):

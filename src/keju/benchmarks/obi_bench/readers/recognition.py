@@ -39,9 +39,9 @@ from keju.datasets.readers.boxes import (
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import xml_roots
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.items import Box, Item
-from keju.texts import Text, _, n_
+from keju.texts import Text, _, join_parts, n_
 
 _TASK = "recognition"
 _NEGATIVES = preset(_TASK).negatives
@@ -308,17 +308,11 @@ _USUAL_FIT = 0.9
 _NAMED_FIT = 0.6
 """For images in a folder that is called after a source, without any boxes."""
 
-_MOST_FILES, _MOST_BYTES = 5_000, 1 << 24
-"""Annotation files that are read whole; of larger sources the first bytes decide."""
-
 _AYNU = "YinQiWenYuan_detection"
 
 
 def detect_recognition(listing: Listing) -> Detection | None:
-    """Recognise images with boxes in one of the forms of `NAMES`.
-
-    The annotations of a source of ordinary size are read, so that what is missing is reported.
-    """
+    """Recognise images with boxes in one of the forms of `NAMES`, by the beginnings of files."""
     if not listing.src.is_dir() or not listing.images:
         return None
     forms = recognise_boxes(listing.files, listing.text, listing.images).forms
@@ -326,37 +320,23 @@ def detect_recognition(listing: Listing) -> Detection | None:
         del forms["voc"]
     source = source_called(listing.src.resolve().name)
     is_named = source is not None and source.task == _TASK
+    images = n_("{n:,} image", "{n:,} images", len(listing.images))
     if not forms:
-        what = f"{number_of(len(listing.images), 'image')} of {listing.src.name}, without boxes"
-        missing = f"the boxes, as {', '.join(NAMES.values())}"
+        what = _("{} of {}, without boxes", images, listing.src.name)
+        missing = _("the boxes, as {}", ", ".join(NAMES.values()))
         return Detection(_NAMED_FIT, what, missing=missing) if is_named else None
-    counts = [f"{number_of(len(paths), 'file')} of {NAMES[form]}" for form, paths in forms.items()]
-    what = f"{number_of(len(listing.images), 'image')} with boxes: {' and '.join(counts)}"
+    counts = [
+        n_("{n:,} file of {}", "{n:,} files of {}", len(paths), NAMES[form])
+        for form, paths in forms.items()
+    ]
+    what = _("{} with boxes: {}", images, join_parts(counts))
     fit = max(_FIT.get(form, _USUAL_FIT) for form in forms)
     options = {} if is_named or set(forms) != {"yinqiwenyuan"} else {"source": _AYNU}
     try:
-        places = sources_in(listing.src, _TASK, options.get("source", ""))
+        sources_in(listing.src, _TASK, options.get("source", ""))
     except (DataError, UsageError) as error:
-        return Detection(fit / 2, what, missing=f"other folders ({error})")
-    files = list(filter(None, map(listing.path, chain(*forms.values()))))
-    size = sum(path.stat().st_size for path in files)
-    if not listing.complete or len(files) > _MOST_FILES or size > _MOST_BYTES:
-        return Detection(fit, what, options)
-    missing = ""
-    for place in places:
-        images = list(images_in(place).values())
-        try:
-            annotations = annotations_in(place.folder, images, BoxSettings())
-            skipping = RecognitionSettings(skip_missing=True)
-            bare = _sort_images(place, images, annotations, skipping).skipped
-            # YOLO writes no file, or an empty one, for an image without boxes.
-            if annotations.form == "yolo" or all(path in annotations.files for path in bare):
-                options |= {"without-boxes": "negative"} if bare else {}
-            else:
-                _sort_images(place, images, annotations, RecognitionSettings())
-        except DataError as error:
-            missing = missing or f"a correction ({error.problem}; {error.hint})"
-    return Detection(fit, what, options, missing)
+        return Detection(fit / 2, what, missing=_("other folders ({})", error))
+    return Detection(fit, what, options)
 
 
 READER = Reader(

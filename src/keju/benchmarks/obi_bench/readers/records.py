@@ -10,16 +10,13 @@ from typing import NamedTuple
 
 from keju.benchmarks.obi_bench.readers.sources import Rule, SourceFolder, images_in
 from keju.datasets.readers.base import files_under, join_names, kept_inside
-from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.records import Field, map_fields, text_of
-from keju.datasets.readers.tables import all_rows, json_in
+from keju.datasets.readers.tables import json_in
 from keju.errors import DataError
 from keju.texts import _, n_
 
-CHARACTER_TABLES = ("id_to_chinese.json", "key&value.json", "chinese_to_id.json", "classes.csv")
+CHARACTER_TABLES = ("id_to_chinese.json", "key&value.json")
 """Names of files, in small letters, that list the characters of classes; the first one is read."""
 
-_FIELDS = {"class": Field(("class", "label")), "character": Field(("character",))}
 _HAN = (("\u3400", "\u9fff"), ("\uf900", "\ufaff"), ("\U00020000", "\U0003ffff"))
 _LONGEST = 4
 """Characters of a folder's name that is itself a character, perhaps with its variants."""
@@ -32,7 +29,6 @@ class Crop(NamedTuple):
     name: str
     key: str
     label: str
-    is_deciphered: bool = True
 
     @property
     def path(self) -> Path:
@@ -53,15 +49,14 @@ class Crop(NamedTuple):
 class Records(NamedTuple):
     """The images of a source.
 
-    `classes` maps each class to its images. `characters` are those of classes or ids, from
-    `characters_file`. `notes` are for the user.
+    `classes` maps each class to its images. `characters` are those of classes or ids. `notes` are
+    for the user.
     """
 
     place: SourceFolder
     rules: tuple[Rule, ...]
     classes: Mapping[str, list[Crop]]
     characters: Mapping[str, str]
-    characters_file: Path | None
     notes: tuple[str, ...]
 
     @property
@@ -102,7 +97,7 @@ class Records(NamedTuple):
             "file": crop.name,
             "character": self.character_of(fields.get("id", ""), crop.label),
             "origin": source.origins.get(code, code),
-            "era": source.era_of(fields.get("era", "")),
+            "era": source.eras.get(fields.get("era", "").upper(), ""),
         }
         return source.about | {key: value for key, value in known.items() if value}
 
@@ -124,20 +119,19 @@ def read_records(place: SourceFolder) -> Records:
             raise _unfit(place, name)
         rule, groups = first
         if rule.skip:
-            skipped[groups["skipped"]] += 1
+            skipped[rule.skip.format_map(groups)] += 1
             continue
-        label = rule.label.format_map(groups) if rule.label else groups["class"]
-        crop = Crop(place, name, groups.get("key", name), label, not rule.undeciphered)
-        classes.setdefault(label, []).append(crop)
+        crop = Crop(place, name, groups.get("key", name), groups["class"])
+        classes.setdefault(crop.label, []).append(crop)
     if not classes:
         raise _unfit(place, images[0])
     notes = [
-        n_("skipped {n:,} image in {}", "skipped {n:,} images in {}", count, name)
+        n_("skipped {n:,} image: {}", "skipped {n:,} images: {}", count, name)
         for name, count in skipped.items()
     ]
     file = _characters_file(place)
-    characters = _read_characters(file, classes) if file else place.source.characters
-    return Records(place, rules, classes, characters, file, tuple(sorted(notes)))
+    characters = _read_characters(file) if file else place.source.characters
+    return Records(place, rules, classes, characters, tuple(sorted(notes)))
 
 
 def is_release(place: SourceFolder, images: Sequence[str]) -> bool:
@@ -181,7 +175,7 @@ def _characters_file(place: SourceFolder) -> Path | None:
     order = {name: rank for rank, name in enumerate(CHARACTER_TABLES)}
     files = [
         path
-        for path in files_under(place.folder, {"json", "csv"})
+        for path in files_under(place.folder, {"json"})
         if path.name.casefold() in order and not place.source.skips(place.name_of(path))
     ]
     if not files and place.src != place.folder:
@@ -193,17 +187,8 @@ def _characters_file(place: SourceFolder) -> Path | None:
     )
 
 
-def _read_characters(file: Path, classes: Mapping[str, object]) -> dict[str, str]:
-    """The characters of classes or ids; in JSON the classes decide which of the two is the key."""
-    if file.suffix.casefold() == ".csv":
-        rows = all_rows(file)
-        fields = map_fields(file, [cells for _place, cells in rows], _FIELDS)
-        for role, field in fields.items():
-            import_log().used(role, field)
-        pairs = (
-            [text_of(cells, fields[role], at).strip() for role in _FIELDS] for at, cells in rows
-        )
-        return {label: character for label, character in pairs if label}
+def _read_characters(file: Path) -> dict[str, str]:
+    """The characters of classes or ids."""
     content = json_in(file, object)
     if not isinstance(content, dict):
         raise DataError(
@@ -212,13 +197,7 @@ def _read_characters(file: Path, classes: Mapping[str, object]) -> dict[str, str
     if wrong := [key for key, value in content.items() if not isinstance(value, str | int)]:
         names = join_names(map(repr, wrong), 3)
         raise DataError("expected a text under {}", names, file=file, hint='Write {"0001": "王"}')
-    characters = {str(key): str(value) for key, value in content.items()}
-    backwards = {value: key for key, value in characters.items()}
-    return characters if _known(characters, classes) >= _known(backwards, classes) else backwards
-
-
-def _known(characters: Mapping[str, str], classes: Mapping[str, object]) -> int:
-    return sum(key in classes for key in characters)
+    return {str(key): str(value) for key, value in content.items()}
 
 
 def _is_han(text: str) -> bool:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
 from keju.benchmarks.obi_bench.readers.lists import ItemList, NamedImages
@@ -38,7 +36,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.records import Place, map_fields, text_of
 from keju.datasets.readers.tables import all_rows
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, number_of, shortened
+from keju.errors import DataError, UsageError, shortened
 from keju.items import ImageRef, Item
 from keju.settings import Settings
 from keju.texts import _, n_
@@ -68,10 +66,6 @@ class RejoiningSettings(Settings, frozen=True, kw_only=True):
             "(default adjacency, else pairs, else names that end in _full.txt)"
         ),
     ] = ""
-    field: Annotated[
-        dict[str, str],
-        Meta(description="the column of the table that has the NAME: fragment, adjoins, label"),
-    ] = msgspec.field(default_factory=dict)
     items: ItemList = None
 
 
@@ -79,8 +73,7 @@ def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings
     """Make items of each fragment against all others; a bone is a group.
 
     Raises:
-        UsageError: a list of items is given for several sources, or a name for a column that such a
-            table does not have.
+        UsageError: the option ``pairs`` is not a regular expression.
         DataError: no fragments, no table, one that names a fragment that is not there, or adjoins a
             fragment to itself or to another bone's.
     """
@@ -91,7 +84,7 @@ def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings
         if settings.adjacency == "all":
             joins, notes = joins_by_bone(images, place.folder), list[str]()
         else:
-            joins, notes = joins_in(place, images, settings.pairs, settings.field)
+            joins, notes = joins_in(place, images, settings.pairs)
         fragments = list(joins)
         if settings.items:
             finder = NamedImages(place.folder, [images[name] for name in fragments])
@@ -168,10 +161,7 @@ def joins_by_bone(images: Iterable[str], folder: Path) -> Adjacency:
 
 
 def joins_in(
-    place: SourceFolder,
-    images: Mapping[str, Path],
-    pattern: str = "",
-    columns: Mapping[str, str] | None = None,
+    place: SourceFolder, images: Mapping[str, Path], pattern: str = ""
 ) -> tuple[Adjacency, list[str]]:
     """Which fragments adjoin, as the files of pairs say, and notes for the user.
 
@@ -181,10 +171,9 @@ def joins_in(
         place: the source.
         images: all images, by their path under it.
         pattern: a regular expression of the files' paths, in place of the preset's.
-        columns: names of columns by role, from the options ``field.ROLE=NAME``.
 
     Raises:
-        UsageError: an option names a column of a role that this format has not.
+        UsageError: the pattern is not a regular expression.
         DataError: no file, one that names a fragment that is not there, or adjoins a fragment to
             itself or to another bone's.
     """
@@ -193,7 +182,7 @@ def joins_in(
     joins: Adjacency = {name: set() for name in images if name not in whole}
     files, apart = _files_of_pairs(place, pattern), 0
     for file in files:
-        for line, cells in _pairs(file, columns or {}):
+        for line, cells in _pairs(file):
             names = ((cells[role] or "").strip() for role in ("fragment", "adjoins"))
             fragment, neighbour = (place.name_of(finder.find(name, line)) for name in names)
             if fragment == neighbour:
@@ -245,9 +234,7 @@ def _files_of_pairs(place: SourceFolder, pattern: str) -> list[Path]:
     )
 
 
-def _pairs(
-    file: Path, columns: Mapping[str, str]
-) -> Iterator[tuple[Place, Mapping[str, str | None]]]:
+def _pairs(file: Path) -> Iterator[tuple[Place, Mapping[str, str | None]]]:
     """The pairs of a table, or of a text by the preset's expression of a line."""
     if file.suffix.casefold() == ".txt":
         for number, line in enumerate(source_text(file).split("\n"), start=1):
@@ -263,7 +250,7 @@ def _pairs(
         return
     rows = all_rows(file)
     roles = preset(_TASK).fields("fragment", "adjoins")
-    fields = map_fields(file, [cells for _place, cells in rows], roles, columns)
+    fields = map_fields(file, [cells for _place, cells in rows], roles)
     import_log().columns(fields, rows[0].cells)
     for place, cells in rows:
         yield place, {role: text_of(cells, key, place) for role, key in fields.items()}
@@ -334,8 +321,6 @@ def _bones(joins: Adjacency) -> dict[str, str]:
 
 
 _MOST_IMAGES = 5_000
-_MOST_PARTS = 12
-"""Fragments of one bone; a folder of more is a class of characters rather than a bone."""
 
 
 def detect_rejoining(listing: Listing) -> Detection | None:
@@ -345,22 +330,19 @@ def detect_rejoining(listing: Listing) -> Detection | None:
     if not few or (source and source.task != _TASK):
         return None
     images = {path.as_posix(): listing.root / path for path in listing.images}
-    text = number_of(len(images.keys() - whole_images(images)), "fragment")
+    count = len(images.keys() - whole_images(images))
+    text = n_("{n:,} fragment", "{n:,} fragments", count)
     try:
         joins, _notes = joins_in(SourceFolder(sources(_TASK)[0], listing.src, listing.src), images)
-        pairs = number_of(sum(map(len, joins.values())) // 2, "pair")
-        return Detection(0.95, f"{text} and {pairs} that adjoin")
+        pairs = n_("{n:,} pair", "{n:,} pairs", sum(map(len, joins.values())) // 2)
+        return Detection(0.95, _("{} and {} that adjoin", text, pairs))
     except DataError as error:
         if any(path.stem.casefold() == "adjacency" for path in listing.files):
-            return Detection(0.9, text, missing=f"a correction ({error})")
+            return Detection(0.9, text, missing=_("a correction ({})", error))
     if source is None:
         return None
-    with suppress(DataError):
-        largest = max(map(len, joins_by_bone(sorted(images), listing.src).values()))
-        if 0 < largest < _MOST_PARTS:
-            options = {"adjacency": "all"}
-            return Detection(0.9, f"{text}, taken to adjoin within each bone", options)
-    return Detection(0.7, text, missing="a table of the pairs that adjoin")
+    missing = _("a table of the pairs that adjoin, or --option adjacency=all")
+    return Detection(0.7, text, missing=missing)
 
 
 READER = Reader(

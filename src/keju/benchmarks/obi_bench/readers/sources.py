@@ -48,12 +48,13 @@ Paths = Annotated[
 
 
 class Rule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
-    """A regular expression of paths, whose groups are the class (by `label`) and metadata."""
+    """A regular expression of paths, whose groups are the class and metadata.
+
+    With `skip` an image is not used; a note counts those of each text, which may name a group.
+    """
 
     path: str
-    label: str = ""
-    undeciphered: bool = False
-    skip: bool = False
+    skip: str = ""
     fallback: bool = False
 
     @cached_property
@@ -98,7 +99,6 @@ class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     subsets: dict[str, int] = msgspec.field(default_factory=dict)
     variants: int = 0
     describes: str = ""
-    era: str = ""
     eras: dict[str, str] = msgspec.field(default_factory=dict)
     origins: dict[str, str] = msgspec.field(default_factory=dict)
     characters: dict[str, str] = msgspec.field(default_factory=dict)
@@ -111,12 +111,6 @@ class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def skips(self, path: str) -> bool:
         """Whether the preset names a path to be skipped."""
         return any(rule.skip and rule.pattern.fullmatch(path) for rule in self.paths)
-
-    def era_of(self, code: str) -> str:
-        """The name of an era by its code, which may be a number; empty if it is unknown."""
-        if code.isascii() and code.isdigit() and int(code) < len(self.eras):
-            return list(self.eras.values())[int(code)]
-        return self.eras.get(code.upper(), "")
 
 
 class Preset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
