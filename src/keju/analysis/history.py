@@ -15,7 +15,7 @@ from keju.analysis.resampling import overall_intervals
 from keju.analysis.score_sources import ScoredRun, source_of
 from keju.definitions import task, tasks
 from keju.errors import UsageError
-from keju.items import Protocol, Record, Score
+from keju.items import Protocol, Record, Score, better_end
 from keju.runs.served_models import served_lines
 from keju.scoring import (
     BenchmarkResult,
@@ -45,9 +45,14 @@ class LabelledRun(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class LabelValue(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """A value of one label with its 95 % interval by group; None where there is none."""
+    """A value of one label with its 95 % interval by group; None where there is none.
+
+    `value` counts unclear answers as wrong, `value_if_right` as right; the interval contains those
+    of both.
+    """
 
     value: float | None
+    value_if_right: float | None = None
     low: float | None = None
     high: float | None = None
 
@@ -90,6 +95,11 @@ class Change(Record, frozen=True, kw_only=True, omit_defaults=False):
     def declined(self) -> list[TaskComparison]:
         """The tasks that declined significantly."""
         return [each for each in self.tasks if each.better == "second"]
+
+    @property
+    def undecided(self) -> list[TaskComparison]:
+        """The tasks in which unclear answers decide whether the change is significant."""
+        return [each for each in self.tasks if each.undecided]
 
 
 class History(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -260,27 +270,37 @@ def _overall(
             # Alone: in bundles the groups of the same book can have another name.
             bounds = overall_intervals(scores, {label: result}).get(label)
         low, high = bounds or (None, None)
-        value = result.overall.value if result else None
-        values.append(LabelValue(value=value, low=low, high=high))
+        mean = result.overall if result else None
+        values.append(
+            LabelValue(
+                value=mean.value if mean else None,
+                value_if_right=mean.better_end if mean else None,
+                low=low,
+                high=high,
+            )
+        )
     return HistoryRow(benchmark=benchmark, task="", query="", metric="", values=values)
 
 
 def _value(scores: Sequence[Score]) -> LabelValue:
     if not scores:
         return LabelValue(value=None)
-    value = task_value(list(scores))
     interval = task_intervals(scores).get(scores[0].model)
-    if interval is None:
-        return LabelValue(value=value)
-    return LabelValue(value=value, low=interval[0], high=interval[1])
+    return LabelValue(
+        value=task_value(scores),
+        value_if_right=task_value(list(map(better_end, scores))),
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+    )
 
 
 def history_records(history: History) -> list[dict[str, str | float | None]]:
     """All values as flat records: a row for each benchmark or task and label.
 
-    Values are fractions. `change` is the difference from the previous label, with its interval and
-    the adjusted p value; `significant` is ``improved``, ``declined`` or empty. The columns with
-    ``total`` have the change since the first label, in the rows of the last label.
+    Values are fractions. `change` is the difference from the previous label (from `change_least`
+    to `change_most` while answers are unclear), with its interval and the adjusted p value;
+    `significant` is ``improved``, ``declined``, ``undecided`` (unclear answers decide it) or empty.
+    The columns with ``total`` have the change since the first label, in the rows of the last label.
     """
     count = len(history.labels)
     steps = [comparisons_of(each) for each in history.changes[: count - 1]]
@@ -302,6 +322,7 @@ def history_records(history: History) -> list[dict[str, str | float | None]]:
                     "model": label.model,
                     "created": label.created,
                     "value": value.value,
+                    "value_if_right": value.value_if_right,
                     "low": value.low,
                     "high": value.high,
                     **_described(step, ""),
@@ -321,10 +342,17 @@ def comparisons_of(change: Change) -> dict[tuple[str, str, str], Difference]:
 
 def _described(each: Difference | None, prefix: str) -> dict[str, str | float | None]:
     words = {"first": "improved", "second": "declined", "": ""}
+    ends = [end.difference for end in each.ends] or [each.difference] if each else [None]
     return {
         f"{prefix}change": each.difference if each else None,
+        f"{prefix}change_least": ends[0],
+        f"{prefix}change_most": ends[-1],
         f"{prefix}change_low": each.low if each else None,
         f"{prefix}change_high": each.high if each else None,
         f"{prefix}p_holm": each.p_holm if each else None,
-        f"{prefix}significant": words[each.better] if each else "",
+        f"{prefix}significant": "undecided"
+        if each and each.undecided
+        else words[each.better]
+        if each
+        else "",
     }

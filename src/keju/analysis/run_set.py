@@ -336,15 +336,22 @@ def main_metric(item: Item, protocol: Protocol) -> str:
     return next(iter(getattr(query_of(item), protocol)), "")
 
 
-def main_values(asked: AskedItem) -> dict[str, float]:
-    """Each model's `strict` main value of an item as the mean over its rounds, where it has one."""
+def main_values(asked: AskedItem) -> dict[str, tuple[float, float]]:
+    """Each model's `strict` main value of an item as the mean over its rounds, where it has one.
+
+    The two ends of a value have unclear answers as wrong, and as right.
+    """
     main = ("strict", main_metric(asked.item, "strict"))
-    found: dict[str, list[float]] = {}
+    found: dict[str, list[tuple[float, float]]] = {}
     for answer in asked.answers:
         for score in answer.scores:
             if (score.protocol, score.metric) == main and score.value is not None:
-                found.setdefault(answer.model, []).append(score.value)
-    return {model: fmean(values) for model, values in found.items()}
+                ends = score.value, score.value_if_right or 0.0
+                found.setdefault(answer.model, []).append(ends)
+    return {
+        model: (fmean(low for low, _ in ends), fmean(high for _, high in ends))
+        for model, ends in found.items()
+    }
 
 
 def _has_metrics(item: Item) -> bool:

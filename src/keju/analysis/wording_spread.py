@@ -37,21 +37,17 @@ _Series = tuple[str, str, str, str]
 class WordingValue(NamedTuple):
     """A value in one wording, and its difference from that in the row's base with its interval.
 
-    `value_if_right` is the value if every unclear answer were right. While answers are unclear, the
-    difference is that of the values with unclear answers as wrong, and the interval contains those
-    of the least and the greatest difference. `unclear` is the share of unclear answers.
+    `value_if_right` is the value if every unclear answer were right. While answers are unclear,
+    the difference is from `least` (those of the base are right) to `most` (those of this wording
+    are right), and the interval contains those of both. `unclear` is the share of unclear answers.
     """
 
     value: float
-    difference: float | None = None
+    value_if_right: float
+    unclear: float
+    least: float | None = None
+    most: float | None = None
     interval: Interval | None = None
-    value_if_right: float | None = None
-    unclear: float = 0.0
-
-    @property
-    def better_end(self) -> float:
-        """`value_if_right`, or `value` where no answer is unclear."""
-        return self.value if self.value_if_right is None else self.value_if_right
 
 
 class WordingRow(NamedTuple):
@@ -83,10 +79,17 @@ class WordingRow(NamedTuple):
         return max(each.unclear for each in self.values.values())
 
     @property
-    def spread(self) -> float:
-        """The highest value minus the lowest; it has no interval."""
-        values = [each.value for each in self.values.values()]
-        return max(values) - min(values)
+    def spread(self) -> tuple[float, float]:
+        """The highest value minus the lowest, at least and at most; it has no interval."""
+        ends = [sorted((each.value, each.value_if_right)) for each in self.values.values()]
+        least = max(low for low, _ in ends) - min(high for _, high in ends)
+        most = max(
+            high - low
+            for one, (_, high) in enumerate(ends)
+            for other, (low, _) in enumerate(ends)
+            if one != other
+        )
+        return max(0.0, least), max(0.0, most)
 
 
 class OrderRow(NamedTuple):
@@ -144,7 +147,7 @@ def wording_spread(run_set: RunSet) -> WordingSpread:
                 row = _row(protocol, name, model, [shared], list(shared))
                 rows.append(row)
                 valued[model] = {
-                    word: (each.value, each.better_end) for word, each in row.values.items()
+                    word: (each.value, each.value_if_right) for word, each in row.values.items()
                 }
                 by_model.setdefault(model, []).append(shared)
             orders.extend(_orders(protocol, name, valued))
@@ -189,12 +192,16 @@ def _row(
     def wording_value(place: int) -> WordingValue:
         of_wording = [score for by_wording in chosen for score in by_wording[place]]
         unclear = sum(bool(score.if_right) for score in of_wording) / len(of_wording)
-        value = WordingValue(values[place], None, None, values_if_right[place], unclear)
+        value = WordingValue(values[place], values_if_right[place], unclear)
         if place == base:
             return value
         least = difference_interval(columns, place, base + len(wordings))
         most = difference_interval(columns, place + len(wordings), base)
-        return value._replace(difference=values[place] - values[base], interval=widest(least, most))
+        return value._replace(
+            least=values[place] - values_if_right[base],
+            most=values_if_right[place] - values[base],
+            interval=widest(least, most),
+        )
 
     return WordingRow(
         protocol=protocol,

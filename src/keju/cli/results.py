@@ -152,7 +152,7 @@ def score(
     models = [summary.model for summary in summaries]
     of_run = _lines_of_run(run, adjudicated, extractor) if run else []
     readings = list(map(translate, reading_lines(results, run)))
-    read_by = readings_lines(results, str(what) if run else "")
+    read_by = readings_lines(results, run)
     lines = list(map(translate, [*of_run, *summary_lines(summaries), *read_by]))
     print_briefly(
         [

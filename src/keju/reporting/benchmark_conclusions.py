@@ -20,12 +20,7 @@ from keju.analysis.unfinished import Unfinished
 from keju.formatting import percent, percent_range, unclear_percent
 from keju.items import Protocol
 from keju.local_paths import shell_quoted
-from keju.reporting.answer_readings import (
-    answer_readings,
-    count_unclear,
-    describe_decision,
-    sum_of_tasks,
-)
+from keju.reporting.answer_readings import answer_readings, sum_of_tasks
 from keju.scoring import NO_RESPONSES, MetricResult
 from keju.texts import Text, _, join_clauses, join_parts, listed, n_, recognised
 
@@ -48,6 +43,7 @@ def benchmark_sentences(
     boards: Sequence[Leaderboard],
     unfinished: Sequence[Unfinished],
     run_set: RunSet,
+    decision: Text | None = None,
 ) -> Iterator[Sentence]:
     """The conclusions, the most important ones first.
 
@@ -55,18 +51,21 @@ def benchmark_sentences(
         boards: the leaderboards of the report.
         unfinished: the models of its runs that lack responses.
         run_set: the data of the report.
+        decision: the commands that decide the unclear answers (`decision_line`).
     """
     for board in boards:
-        yield from _describe_order(board)
+        yield from _describe_order(board, decision)
+        if board.resampled[board.protocols[-1]].undecided:
+            decision = None  # The first sentence that needs it names it.
     yield from _describe_bases(boards)
     yield from _describe_unfinished(unfinished)
     yield from _describe_unscored(boards, run_set)
     yield from _describe_failures(run_set)
-    yield from _describe_unclear(run_set)
+    yield from _describe_unclear(run_set, decision)
     yield from _describe_protocols(run_set)
 
 
-def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
+def _describe_order(board: Leaderboard, decision: Text | None) -> Iterator[Sentence]:
     """Who is first, or may be, and how many pairs of models differ reliably."""
     protocol: Protocol = board.protocols[-1]
     found = board.resampled[protocol]
@@ -74,7 +73,7 @@ def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
     possible = {model: span for model, (_, span) in found.ranks.items()} | found.undecided
     spans = {model: span for model, span in possible.items() if span}
     if found.undecided:
-        yield _describe_undecided(board, found)
+        yield _describe_undecided(board, found, decision)
     if len(possible) < 2:
         if names := [row.model for row in board.rows if row.role in RANKED]:
             yield Sentence(
@@ -143,7 +142,9 @@ def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
     )  # fmt: skip
 
 
-def _describe_undecided(board: Leaderboard, found: ResampledMeans) -> Sentence:
+def _describe_undecided(
+    board: Leaderboard, found: ResampledMeans, decision: Text | None
+) -> Sentence:
     """The models whose order depends on unclear answers."""
     largest = max(found.undecided, key=lambda model: found.unclear[model])
     share = max(found.unclear[model] for model in (*found.ranks, *found.undecided))
@@ -154,7 +155,8 @@ def _describe_undecided(board: Leaderboard, found: ResampledMeans) -> Sentence:
             board.protocols[-1],
             _names(sorted(found.undecided, key=lambda model: (model != largest, model))),
             unclear_percent(share),
-        )
+        ),
+        [decision] if decision else (),
     )
 
 
@@ -298,7 +300,7 @@ def _count_failures(failed: int, filtered: int) -> Iterator[Text]:
         yield _("{:,} filtered", filtered)
 
 
-def _describe_unclear(run_set: RunSet) -> Iterator[Sentence]:
+def _describe_unclear(run_set: RunSet, decision: Text | None) -> Iterator[Sentence]:
     """The names with the largest shares of unclear answers, and the command that decides them."""
     rows = answer_readings(run_set.results.values())
     ranked = [row for row in rows if run_set.by_model[row.model].role in RANKED]
@@ -306,10 +308,9 @@ def _describe_unclear(run_set: RunSet) -> Iterator[Sentence]:
     worst = sorted(shares, key=lambda name: -shares[name])[:3]
     parts = [_("{} {} %", name, percent(shares[name])) for name in worst if shares[name] >= _FEW]
     if parts:
-        run = run_set.runs[0].name if len(run_set.runs) == 1 else "RUN"
         yield Sentence(
             _("Values are ranges while answers are unclear: {}", join_clauses(parts)),
-            [describe_decision(run, count_unclear(rows))],
+            [decision] if decision else (),
         )
 
 
@@ -322,7 +323,7 @@ def _describe_protocols(run_set: RunSet) -> Iterator[Sentence]:
                 if each.main and _is_score(each.main, each.task, each.query, protocol):
                     mains.setdefault((name, each.task, each.query), {})[protocol] = each.main
     gaps = {
-        place: abs((both["official"].value or 0.0) - (both["strict"].value or 0.0))
+        place: _least_gap(both["official"], both["strict"])
         for place, both in mains.items()
         if len(both) == 2 and both["official"].metric == both["strict"].metric
     }
@@ -339,10 +340,16 @@ def _describe_protocols(run_set: RunSet) -> Iterator[Sentence]:
             f"{task}/{query}" if query else task,
             name,
             f"{official.metric} {percent(official.value)}",
-            f"{strict.metric} {percent(strict.value)}"
+            f"{strict.metric} {percent_range(strict.value, strict.value_if_right)}"
         ),
         [_("keju protocols RUN shows why")],
     )  # fmt: skip
+
+
+def _least_gap(official: MetricResult, strict: MetricResult) -> float:
+    """The smallest difference of the two that unclear answers leave possible."""
+    ends = [(end or 0.0) - (official.value or 0.0) for end in (strict.value, strict.better_end)]
+    return 0.0 if min(ends) < 0 < max(ends) else min(map(abs, ends))
 
 
 def _is_score(main: MetricResult, task: str, query: str, protocol: Protocol) -> bool:

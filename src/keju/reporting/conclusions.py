@@ -13,7 +13,7 @@ from keju.analysis.reading_patterns import PatternCounts, Patterns
 from keju.analysis.resampling import Gap, ResampledMeans
 from keju.analysis.run_set import RunSet
 from keju.errors import shortened
-from keju.formatting import NOTHING, percent
+from keju.formatting import NOTHING, percent, percent_range
 from keju.reporting.benchmark_conclusions import benchmark_sentences
 from keju.reporting.engine_rates import MOSTLY_READ, add_time, describe_rate, loses_order
 from keju.reporting.error_rows import ErrorRow
@@ -143,7 +143,7 @@ def verdicts(
     reading patterns. Empty for own pages where nothing was both read and has a reference.
     """
     if not view.own_pages:
-        sentences = benchmark_sentences(view.boards, view.unfinished, run_set)
+        sentences = benchmark_sentences(view.boards, view.unfinished, run_set, view.decision)
         return [Verdict(each.text, next=each.steps) for each in sentences]
     errors = _select_errors(view, run_set)
     lacking = list(_describe_missing(view))
@@ -421,4 +421,4 @@ def _describe_differences(resampled: ResampledMeans) -> Iterator[Verdict]:
 
 
 def _build_pair(pair: tuple[str, str], gap: Gap) -> Pair:
-    return Pair(*pair, percent(gap.difference), reliable=gap.significant)
+    return Pair(*pair, percent_range(gap.least, gap.most), reliable=gap.significant)

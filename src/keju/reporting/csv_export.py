@@ -182,9 +182,11 @@ def _wordings(report: Report) -> dict[str, pl.DataFrame]:
     rows = [
         {"model": row.model, "protocol": row.protocol, "task": row.task, "tasks": row.tasks,
          "metric": row.metric, "wording": wording, "value": found.value,
-         "value_if_right": found.better_end, "unclear": found.unclear, "base": row.base,
-         **_split_interval("difference", found.difference, found.interval),
-         "range": row.spread, "p": row.p, "p_adjusted": row.adjusted,
+         "value_if_right": found.value_if_right, "unclear": found.unclear, "base": row.base,
+         "difference_least": found.least, "difference_most": found.most,
+         **_bounds("difference", found.interval),
+         "range_least": row.spread[0], "range_most": row.spread[1],
+         "p": row.p, "p_adjusted": row.adjusted,
          "items": row.items, "groups": row.groups}
         for row in (*report.view.wordings.rows, *report.view.wordings.overall)
         for wording, found in row.values.items()
@@ -197,11 +199,16 @@ def _rounds(report: Report) -> dict[str, pl.DataFrame]:
     rows = [
         {"model": row.model, "protocol": row.protocol, "benchmark": row.benchmark,
          "task": row.task, "metric": row.metric, "round": number, "value": value,
+         "value_if_right": value_if_right,
          "deviation_between_rounds": row.deviation,
+         "deviation_between_rounds_if_right": row.deviation_if_right,
          "standard_error_between_groups": row.standard_error,
+         "standard_error_between_groups_if_right": row.standard_error_if_right,
          "items": row.items, "groups": row.groups}
         for row in report.view.round_spreads
-        for number, value in enumerate(row.values, 1)
+        for number, (value, value_if_right) in enumerate(
+            zip(row.values, row.values_if_right, strict=True), 1
+        )
     ]  # fmt: skip
     return {"rounds": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
@@ -302,8 +309,11 @@ def _costs_and_risks(report: Report) -> dict[str, pl.DataFrame]:
 def _split_interval(
     name: str, value: float | None, interval: Interval | None
 ) -> dict[str, float | None]:
+    return {name: value, **_bounds(name, interval)}
+
+
+def _bounds(name: str, interval: Interval | None) -> dict[str, float | None]:
     return {
-        name: value,
         f"{name}_low": interval.low if interval else None,
         f"{name}_high": interval.high if interval else None,
     }

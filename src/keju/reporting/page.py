@@ -16,7 +16,7 @@ from keju.analysis.same_models import SameAs, check_same_as
 from keju.datasets.thumbnails import Thumbnails, thumbnails_of
 from keju.errors import PrerequisiteError, UsageError, error_text
 from keju.files import write_atomic
-from keju.formatting import percent
+from keju.formatting import number_range, percent, percent_range
 from keju.local_paths import check_local
 from keju.reporting.cells import correlation_cell
 from keju.reporting.conclusions import Verdict, points_note, verdicts
@@ -216,6 +216,8 @@ def render(
         n_=words.number,
         p_=words.in_context,
         cells=CELLS,
+        number_range=number_range,
+        percent_range=percent_range,
         confusions=browser.mistakes.commonest(),
         orders=browser.orders.rows,
         patterns=browser.patterns,

@@ -50,13 +50,12 @@ from keju.definitions import (
     tasks,
 )
 from keju.formatting import NOTHING
+from keju.local_paths import shell_quoted
 from keju.models import RESULTS
 from keju.published import papers
 from keju.reporting.answer_readings import (
     AnswerReadings,
-    count_unclear,
-    describe_decision,
-    estimate_price,
+    decision_line,
     shown_readings,
 )
 from keju.reporting.cells import Cell
@@ -263,11 +262,10 @@ def _decision(
     run_set: RunSet, readings: Sequence[AnswerReadings], prices: Prices | None
 ) -> Text | None:
     """The commands that decide the unclear answers, with a price; None where there are none."""
-    unclear = count_unclear(readings)
-    if not unclear:
+    if not any(row.counts.get("unclear") for row in readings):
         return None
-    run = run_set.runs[0].name if len(run_set.runs) == 1 else "RUN"
-    return describe_decision(run, unclear, estimate_price(run_set, prices))
+    name = shell_quoted(run_set.runs[0].name) if len(run_set.runs) == 1 else "RUN"
+    return decision_line([run.path for run in run_set.runs], name=name, prices=prices)
 
 
 def _own_definitions(boards: Sequence[Leaderboard]) -> dict[str, Definition]:
