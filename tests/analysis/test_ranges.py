@@ -176,7 +176,7 @@ def test_conclusions_name_the_undecided_order_and_the_command(run, decided_run):
     assert any(f"{TALKATIVE}, {TERSE} is undecided: up to 66.7 % unclear" in text for text in texts)
     assert not any("is first" in text for text in texts)
     (step,) = (step for step in steps if "keju judge extract" in step)
-    assert step.startswith("To decide them by a model (16 requests; about ")
+    assert step.startswith("To decide the unclear answers by a model (16 requests; about ")
     assert "USD with " in step
     assert step.endswith(": keju judge extract run --model M; by people: keju serve run")
     decided_set = load_runs([decided_run])
@@ -280,7 +280,8 @@ def test_score_prints_the_ranges_and_the_command(run):
     assert "More than 5 % of the answers are unclear" in output
     requests = list(extraction_requests(RunFolder.open(run)))
     sent = sum(text_tokens(request.prompt) for request in requests)
-    assert f"To decide them by a model (16 requests; about {sent:,} tokens in and 320 out" in output
+    cost = f"16 requests; about {sent:,} tokens in and 320 out; about "
+    assert f"To decide the unclear answers by a model ({cost}" in output
     assert f"keju judge extract {run} --model M" in "".join(result.stdout.split("\n"))
 
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from msgspec import convert
 
-from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet
 from keju.definitions import prompt_of, query_of
 from keju.definitions.wordings import Wording, own_wordings
 from keju.errors import KejuError
 from keju.items import Item, PromptScript
-from keju.runs import RunFolder
 from keju.texts import _, listed
-
-_LONGEST = 60
-"""Maximum characters of an example's reference that are shown."""
 
 
 class OwnPrompt(NamedTuple):
@@ -73,55 +67,6 @@ def _sent(item: Item, name: str, script: str) -> str:
         return prompt_of(item, script=convert(script, PromptScript), wording=name)
     except KejuError:
         return ""  # The item has no value for a placeholder, and was not sent.
-
-
-class ShownExample(NamedTuple):
-    """A few-shot example of a wording: its item, group, reference and number of uses."""
-
-    wording: str
-    form: str
-    item: str
-    group: str
-    answer: str
-    questions: int
-
-
-def shown_examples(run_set: RunSet) -> list[ShownExample]:
-    """The examples by wording and question form, the most frequent first."""
-    counts: Counter[tuple[str, str, str, str]] = Counter()
-    asked: set[tuple[str, str, str, str]] = set()
-    for each in run_set.asked:
-        for answer in each.answers:
-            place = (answer.response.wording, each.item.task, each.item.query)
-            if answer.response.examples and (*place, each.item.id) not in asked:
-                asked.add((*place, each.item.id))
-                counts.update((*place, name) for name in answer.response.examples)
-    known = {
-        (item.task, item.query, item.id): item
-        for run in run_set.runs
-        for item in RunFolder(run.path).examples()
-    }
-    rows = []
-    for (wording, task, query, name), questions in counts.most_common():
-        item = known.get((task, query, name))
-        reference = _reference(item) if item else ""
-        rows.append(
-            ShownExample(
-                wording=wording,
-                form=task_name(task, query),
-                item=name,
-                group=item.group if item else "",
-                answer=reference if len(reference) <= _LONGEST else f"{reference[:_LONGEST]}…",
-                questions=questions,
-            )
-        )
-    return sorted(rows, key=lambda row: (row.wording, row.form, -row.questions))
-
-
-def _reference(item: Item) -> str:
-    """The reference as text; boxes in pixels."""
-    boxes = (f"[{each.x0:g}, {each.y0:g}, {each.x1:g}, {each.y1:g}]" for each in item.boxes)
-    return item.answer or item.answer_simplified or ", ".join(boxes)
 
 
 def prompt_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:

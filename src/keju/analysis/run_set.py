@@ -37,7 +37,6 @@ from keju.running.readings import name_of_images
 from keju.runs import HUMAN, RunFolder
 from keju.runs.served_models import ServedModels
 from keju.scoring import ItemName, Result, aggregate
-from keju.text import answer_part, counted
 
 Mains = Mapping[tuple[str, str], Sequence[Score]]
 """The scores of main metrics under one protocol, by task and query."""
@@ -307,19 +306,6 @@ def reader_of_responses(model_responses: ModelResponses) -> str:
         return model_responses.model
     kind, _, rest = model_responses.model.partition(":")
     return rest.partition("+")[0] if kind == "ocr+llm" else ""
-
-
-def readings_of(run_set: RunSet) -> dict[tuple[str, str], str]:
-    """The transcription that each voice was sent in the first round, by its name and the images."""
-    texts: dict[tuple[str, str], str] = {}
-    paths = {run.name: run.path for run in run_set.runs}
-    for name, model_responses in run_set.by_model.items():
-        if reader := reader_of_responses(model_responses):
-            for reading in RunFolder.open(paths[model_responses.run]).readings(reader):
-                scripts = ("released", model_responses.variant.script)
-                if reading.script in scripts and reading.round == 1:
-                    texts[name, reading.item] = counted(answer_part(reading.text))
-    return texts
 
 
 def sees_image(model_responses: ModelResponses) -> bool:

@@ -1,4 +1,4 @@
-"""Sensitivity to wording: how scores and the order of models depend on the prompt.
+"""Sensitivity to wording: how scores depend on the prompt.
 
 No interval of a spread or of a standard deviation over wordings is computed: a maximum minus a
 minimum is biased upwards, in the sample and again in each resample, so that such an interval does
@@ -7,8 +7,7 @@ not contain the true spread. Differences from one wording have intervals, and th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
@@ -92,21 +91,6 @@ class WordingRow(NamedTuple):
         return max(0.0, least), max(0.0, most)
 
 
-class OrderRow(NamedTuple):
-    """Two models whose order changes between wordings of a task.
-
-    `above` are the wordings in which the first scores higher, `below` those in which it scores
-    lower. A wording in which unclear answers decide the order is in neither.
-    """
-
-    protocol: Protocol
-    task: str
-    first: str
-    second: str
-    above: list[str]
-    below: list[str]
-
-
 class WordingSpread(NamedTuple):
     """The section of a report; empty where no model has several wordings.
 
@@ -116,8 +100,6 @@ class WordingSpread(NamedTuple):
     wordings: list[str]
     rows: list[WordingRow]
     overall: list[WordingRow]
-    orders: list[OrderRow]
-    pairs: int
 
 
 _Shared = Mapping[str, list[Score]]
@@ -125,7 +107,7 @@ _Shared = Mapping[str, list[Score]]
 
 
 def wording_spread(run_set: RunSet) -> WordingSpread:
-    """The values of every model, task and protocol by wording, and pairs whose order changes.
+    """The values of every model, task and protocol by wording.
 
     Only items that a model answered in all wordings of the task are compared.
     """
@@ -133,24 +115,17 @@ def wording_spread(run_set: RunSet) -> WordingSpread:
     wordings = list(dict.fromkeys(word for labels in series.values() for word in labels))
     rows: list[WordingRow] = []
     overall: list[WordingRow] = []
-    orders: list[OrderRow] = []
     for protocol in PROTOCOLS:
         by_model: dict[str, list[_Shared]] = {}
         for (task, query), scores in run_set.mains[protocol].items():
             name = task_name(task, query)
-            valued: dict[str, dict[str, tuple[float, float]]] = {}
             for place, labels in series.items():
                 shared = _select_shared(scores, labels)
                 if len(shared) < 2:
                     continue
                 model = _model(place, series)
-                row = _row(protocol, name, model, [shared], list(shared))
-                rows.append(row)
-                valued[model] = {
-                    word: (each.value, each.value_if_right) for word, each in row.values.items()
-                }
+                rows.append(_row(protocol, name, model, [shared], list(shared)))
                 by_model.setdefault(model, []).append(shared)
-            orders.extend(_orders(protocol, name, valued))
         for model, tasks in by_model.items():
             common = [word for word in tasks[0] if all(word in shared for shared in tasks)]
             if len(tasks) > 1 and len(common) > 1:
@@ -160,8 +135,7 @@ def wording_spread(run_set: RunSet) -> WordingSpread:
         [row if row.p is None else row._replace(adjusted=next(adjusted)) for row in side]
         for side in (rows, overall)
     )
-    changed = [row for row in orders if row.above and row.below]
-    return WordingSpread(wordings, rows, overall, changed, len(orders))
+    return WordingSpread(wordings, rows, overall)
 
 
 def _row(
@@ -267,17 +241,3 @@ def _select_shared(scores: Sequence[Score], labels: Mapping[str, str]) -> dict[s
         return {}
     both = set.intersection(*(set(each) for each in found.values()))
     return {w: [each[key] for key in sorted(both)] for w, each in found.items()} if both else {}
-
-
-def _orders(
-    protocol: Protocol, task: str, valued: Mapping[str, Mapping[str, tuple[float, float]]]
-) -> Iterator[OrderRow]:
-    """Every two models with two common wordings, and the wordings in which each is above."""
-    for (one, first), (other, second) in combinations(valued.items(), 2):
-        shared = [wording for wording in first if wording in second]
-        if len(shared) > 1:
-            yield OrderRow(
-                protocol, task, one, other,
-                [word for word in shared if min(first[word]) > max(second[word])],
-                [word for word in shared if max(first[word]) < min(second[word])],
-            )  # fmt: skip

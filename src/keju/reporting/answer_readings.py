@@ -178,9 +178,9 @@ def decision_line(runs: Sequence[Path], *, name: str = "", prices: Prices | None
     cost = ExtractionCost(*map(sum, zip(*costs, strict=True)))
     path = name or shell_quoted(str(runs[0]))
     if not cost.requests:
-        return _("To decide them by people: {}", f"keju serve {path}")
+        return _("To decide the unclear answers by people: {}", f"keju serve {path}")
     return _(
-        "To decide them by a model ({}): {}; by people: {}",
+        "To decide the unclear answers by a model ({}): {}; by people: {}",
         cost.describe(prices or read_prices(Path(EXAMPLE))),
         f"keju judge extract {path} --model M",
         f"keju serve {path}",

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from keju.analysis.labels import higher_is_better
 from keju.analysis.leaderboard import RANKED, Leaderboard
 from keju.analysis.resampling import ResampledMeans
 from keju.analysis.run_set import RunSet
@@ -21,7 +20,7 @@ from keju.formatting import percent, percent_range, unclear_percent
 from keju.items import Protocol
 from keju.local_paths import shell_quoted
 from keju.reporting.answer_readings import answer_readings, sum_of_tasks
-from keju.scoring import NO_RESPONSES, MetricResult
+from keju.scoring import NO_RESPONSES
 from keju.texts import Text, _, join_clauses, join_parts, listed, n_, recognised
 
 _MOST_NAMED = 6
@@ -57,12 +56,10 @@ def benchmark_sentences(
         yield from _describe_order(board, decision)
         if board.resampled[board.protocols[-1]].undecided:
             decision = None  # The first sentence that needs it names it.
-    yield from _describe_bases(boards)
     yield from _describe_unfinished(unfinished)
     yield from _describe_unscored(boards, run_set)
     yield from _describe_failures(run_set)
     yield from _describe_unclear(run_set, decision)
-    yield from _describe_protocols(run_set)
 
 
 def _describe_order(board: Leaderboard, decision: Text | None) -> Iterator[Sentence]:
@@ -176,32 +173,6 @@ def _describe_pairs(found: ResampledMeans, models: Sequence[str]) -> list[Text]:
     ]
 
 
-def _describe_bases(boards: Sequence[Leaderboard]) -> Iterator[Sentence]:
-    """The leaderboards whose rows rest on different items."""
-    parts = []
-    for board in boards:
-        groups = [group for group in board.groups if group.role in RANKED and group.extent]
-        if len(groups) > 1:
-            rows = join_parts(
-                _(
-                    "{} with {}",
-                    n_("{n:,} row", "{n:,} rows", len(group.rows)),
-                    n_("{n:,} item", "{n:,} items", group.extent.items),
-                )
-                for group in groups
-                if group.extent
-            )
-            parts.append(_("{}: {}", recognised(board.title), rows))
-    if parts:
-        yield Sentence(
-            _(
-                "Rows of different groups rest on different items, and their values cannot be "
-                "compared ({})",
-                join_clauses(parts),
-            )
-        )
-
-
 def _describe_unfinished(unfinished: Sequence[Unfinished]) -> Iterator[Sentence]:
     if unfinished:
         parts = [
@@ -312,48 +283,6 @@ def _describe_unclear(run_set: RunSet, decision: Text | None) -> Iterator[Senten
             _("Values are ranges while answers are unclear: {}", join_clauses(parts)),
             [decision] if decision else (),
         )
-
-
-def _describe_protocols(run_set: RunSet) -> Iterator[Sentence]:
-    """The task and name with the largest difference between the two protocols in one metric."""
-    mains: dict[tuple[str, str, str], dict[Protocol, MetricResult]] = {}
-    for (name, protocol), result in run_set.results.items():
-        if run_set.by_model[name].role in RANKED:
-            for each in result.tasks:
-                if each.main and _is_score(each.main, each.task, each.query, protocol):
-                    mains.setdefault((name, each.task, each.query), {})[protocol] = each.main
-    gaps = {
-        place: _least_gap(both["official"], both["strict"])
-        for place, both in mains.items()
-        if len(both) == 2 and both["official"].metric == both["strict"].metric
-    }
-    if not gaps or max(gaps.values()) < _FEW:
-        return
-    place = max(gaps, key=lambda each: gaps[each])
-    name, task, query = place
-    official, strict = mains[place]["official"], mains[place]["strict"]
-    yield Sentence(
-        n_(
-            "official and strict differ most in {} of {}: {} and {} ({n:,} item)",
-            "official and strict differ most in {} of {}: {} and {} ({n:,} items)",
-            strict.items,
-            f"{task}/{query}" if query else task,
-            name,
-            f"{official.metric} {percent(official.value)}",
-            f"{strict.metric} {percent_range(strict.value, strict.value_if_right)}"
-        ),
-        [_("keju protocols RUN shows why")],
-    )  # fmt: skip
-
-
-def _least_gap(official: MetricResult, strict: MetricResult) -> float:
-    """The smallest difference of the two that unclear answers leave possible."""
-    ends = [(end or 0.0) - (official.value or 0.0) for end in (strict.value, strict.better_end)]
-    return 0.0 if min(ends) < 0 < max(ends) else min(map(abs, ends))
-
-
-def _is_score(main: MetricResult, task: str, query: str, protocol: Protocol) -> bool:
-    return main.value is not None and higher_is_better(task, query, protocol, main.metric)
 
 
 def _names(names: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from keju.formatting import NOTHING
 from keju.items import ReadBy, get_group
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable
-from keju.reporting.time_table import machine_costs
+from keju.reporting.time_table import machine_cost
 from keju.scoring.reasoned_scores import FORM
 from keju.statistics import Interval
 from keju.texts import Text, in_english
@@ -25,7 +25,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     """Write ``items.csv`` (one row per score), ``tasks.csv`` (one row per model, task and metric).
 
     Also ``directions.csv`` (means of the directions within domains, where a benchmark has any),
-    ``times.csv`` (times and costs of engines, with both ends of ranges), ``parameters.csv``
+    ``times.csv`` (times and costs of engines), ``parameters.csv``
     (parameters of models behind servers), ``post-editing.csv`` and ``risk-coverage.csv`` where
     pages were transcribed, ``undeciphered.csv`` (one row per reading) where there are undeciphered
     characters, ``wordings.csv`` (one row per model, task and wording) where a model
@@ -130,7 +130,7 @@ def _directions(report: Report) -> dict[str, pl.DataFrame]:
 def _times(report: Report) -> dict[str, pl.DataFrame]:
     """``times.csv``: seconds a page of each engine, and days and cost of the collection.
 
-    Where the machine was busy, the low columns are lower bounds, else they are empty.
+    Where the machine was busy, they are upper bounds.
     """
     table = report.view.times
     rows = []
@@ -139,22 +139,17 @@ def _times(report: Report) -> dict[str, pl.DataFrame]:
             continue
         collection = table.given if table else None
         pages = collection.pages if collection else None
-        low_cost, high_cost = machine_costs(speed, collection) if collection else (None, None)
         rows.append(
             {"model": row.model, "machine": in_english(row.machine), "runtime": speed.runtime,
              "pages_timed": speed.pages, "first_seconds": speed.first,
-             "seconds_a_page_low": speed.least, "seconds_a_page": speed.wall,
+             "seconds_a_page": speed.wall,
              "processor_seconds_a_page": speed.cpu, "busy": in_english(speed.busy),
              "no_time_because": in_english(speed.why), "collection_pages": pages,
-             "days_low": _days(speed.least, pages), "days": _days(speed.wall, pages),
-             "cost_low": low_cost, "cost": high_cost,
+             "days": None if speed.wall is None or pages is None else speed.wall * pages / 86400,
+             "cost": machine_cost(speed, collection) if collection else None,
              "currency": collection.currency if collection else ""}
         )  # fmt: skip
     return {"times": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
-
-
-def _days(seconds: float | None, pages: int | None) -> float | None:
-    return None if seconds is None or pages is None else seconds * pages / 86400
 
 
 def _parameters(report: Report) -> dict[str, pl.DataFrame]:
@@ -288,7 +283,7 @@ def _costs_and_risks(report: Report) -> dict[str, pl.DataFrame]:
     if report.view.risk_coverage_rows:
         frames["risk-coverage"] = pl.DataFrame(
             [
-                {"model": each.model, "task": each.task, "signal": each.signal,
+                {"model": each.model, "task": each.task,
                  "error": each.metric, "answers": each.answers, "all": each.curve.whole,
                  **{
                      name: value

@@ -335,7 +335,9 @@ def _scores(item: Item, scores: Sequence[Score], words: Words) -> Json:
     reasons = dict.fromkeys(score.reason for score in scores if score.reason)
     if reasons:
         row["reasons"] = list(map(words, reasons))
-    verdict = counted_status(item, next((score.verdict for score in scores), "ok"))
+    verdict: str = counted_status(item, next((score.verdict for score in scores), "ok"))
+    if any(score.read_by == "unclear" for score in scores):
+        verdict = _("unclear")
     if verdict not in ("ok", "answered"):
         row["verdict"] = words(verdict)
     read_out = next((s for s in scores if s.protocol == "strict" and s.extracted), None)

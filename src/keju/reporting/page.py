@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from keju.analysis.breakdowns import OWN_KINDS, Json
 from keju.analysis.confusions import Misread
 from keju.analysis.engine_times import Costs
-from keju.analysis.risk_coverage import SIGNALS
 from keju.analysis.run_set import RunSet, load_runs
 from keju.analysis.same_models import SameAs, check_same_as
 from keju.datasets.thumbnails import Thumbnails, thumbnails_of
@@ -221,7 +220,6 @@ def render(
         confusions=browser.mistakes.commonest(),
         orders=browser.orders.rows,
         patterns=browser.patterns,
-        signals=SIGNALS,
         beside="" if single else " 'self'",
         views=inert(
             {

@@ -9,9 +9,7 @@ from keju import __version__
 from keju.analysis.blank_pages import InventedRow, invented_rows
 from keju.analysis.breakdowns import Json, breakdowns
 from keju.analysis.difficulty import Difficulty, difficulty, option_errors
-from keju.analysis.downstream import Downstream, downstream
 from keju.analysis.engine_times import Collection, Speed, speeds
-from keju.analysis.error_pages import ErrorPages, error_pages
 from keju.analysis.grades import Grades, grades
 from keju.analysis.input_settings import StepTable, step_tables
 from keju.analysis.labels import task_name
@@ -19,7 +17,7 @@ from keju.analysis.leaderboard import Leaderboard, Results, leaderboards
 from keju.analysis.nearly_empty import NearlyEmpty, nearly_empty
 from keju.analysis.no_results import NoResults, in_no_mean, no_results
 from keju.analysis.other_data import other_data
-from keju.analysis.own_prompts import OwnPrompt, ShownExample, own_prompts, shown_examples
+from keju.analysis.own_prompts import OwnPrompt, own_prompts
 from keju.analysis.parameters import ParametersRow, parameters
 from keju.analysis.reading_errors import reading_errors, wrong_pages
 from keju.analysis.reasoning import ReasoningTable, reasoning_tables
@@ -30,8 +28,7 @@ from keju.analysis.risk_coverage import (
     risk_coverage_rows,
 )
 from keju.analysis.round_spread import RoundSpread, round_spreads
-from keju.analysis.run_set import ModelResponses, RunSet
-from keju.analysis.run_units import units_by_benchmark
+from keju.analysis.run_set import ModelResponses, RunSet, main_metric
 from keju.analysis.same_models import SameAs
 from keju.analysis.swapped import SwapLine, swap_table, swapped_of
 from keju.analysis.task_tables import MetricRow, TaskTable, metric_rows, task_tables
@@ -42,11 +39,14 @@ from keju.definitions import (
     NO_REFERENCE,
     OWN_BENCHMARK,
     Definition,
+    UnitCounter,
+    Units,
     benchmark,
     benchmark_title,
     describe_units,
     is_shipped,
     missing_reference,
+    task,
     tasks,
 )
 from keju.formatting import NOTHING
@@ -70,6 +70,7 @@ from keju.reporting.paper_texts import PaperTexts, paper_texts
 from keju.reporting.time_table import TimeTable, time_table
 from keju.running.prices import Prices
 from keju.runs import RunFolder
+from keju.scoring import PROTOCOLS
 from keju.texts import Text, _, join_lines, listed, n_, recognised
 
 _KINDS = {
@@ -117,14 +118,12 @@ class View(NamedTuple):
     unchecked: str | None
     invented: list[InventedRow]
     nearly_empty: list[NearlyEmpty]
-    error_pages: list[ErrorPages]
     no_results: list[NoResults]
     names: list[str]
     models: list[ModelRow]
     parameters: list[ParametersRow]
     asked_otherwise: list[tuple[str, Text]]
     own_prompts: list[OwnPrompt]
-    examples: list[ShownExample]
     boards: list[Leaderboard]
     units: list[Text]
     missing: list[Text]
@@ -153,7 +152,6 @@ class View(NamedTuple):
     grades: Grades
     post_edit_costs: list[PostEditCost]
     risk_coverage_rows: list[RiskCoverageRow]
-    downstream: list[Downstream]
     task_ids: list[str]
     times: TimeTable | None
     pictures_note: str
@@ -200,18 +198,16 @@ def build_view(
         unchecked=swapped.unchecked_note,
         invented=invented_rows(run_set),
         nearly_empty=nearly_empty(run_set),
-        error_pages=error_pages(run_set),
         no_results=no_results(run_set),
         names=run_set.models,
         models=[_model_row(run_set, model, timed.get(model), boards) for model in run_set.models],
         parameters=parameters(run_set),
         asked_otherwise=asked_otherwise(run_set),
         own_prompts=own_prompts(run_set),
-        examples=shown_examples(run_set),
         boards=boards,
         units=[
             _("{} ({}).", describe_units(units), recognised(benchmark_title(name)))
-            for name, units in units_by_benchmark(run_set).items()
+            for name, units in _units_by_benchmark(run_set).items()
         ],
         own_definitions=_own_definitions(boards),
         own_pages=only_own_pages(run_set),
@@ -234,7 +230,7 @@ def build_view(
         decision=_decision(run_set, readings, prices),
         round_spreads=round_spreads(run_set),
         reasoning=reasoned,
-        texts=paper_texts((each.benchmark for each in boards), reasoned),
+        texts=paper_texts(reasoned),
         metrics=list(metric_rows(results)),
         errors=[error_row(each) for each in reading_errors(results.values(), wrong_pages(run_set))],
         glossary=glossary(results),
@@ -245,7 +241,6 @@ def build_view(
         grades=judged,
         post_edit_costs=post_edit_costs(run_set),
         risk_coverage_rows=risk_coverage_rows(run_set),
-        downstream=downstream(run_set),
         task_ids=_task_ids(run_set),
         times=time_table(run_set, collection, prices),
         pictures_note=_(
@@ -256,6 +251,18 @@ def build_view(
         if images_left_out
         else "",
     )
+
+
+def _units_by_benchmark(run_set: RunSet) -> dict[str, Units]:
+    """The units that intervals and tests resample, of all items with a main metric."""
+    counters: dict[str, UnitCounter] = {}
+    for item in run_set.iter_items():
+        if any(main_metric(item, protocol) for protocol in PROTOCOLS):
+            # An item can name another benchmark than its task does.
+            counters.setdefault(task(item.task).benchmark, UnitCounter()).add(item)
+    names = {run.manifest.unit for run in run_set.runs}
+    name = names.pop() if len(names) == 1 else ""
+    return {benchmark: counter.units(name) for benchmark, counter in counters.items()}
 
 
 def _decision(
@@ -328,10 +335,9 @@ def _model_row(
 def _seconds(model_responses: ModelResponses, timed: Speed | None) -> str:
     """Seconds per item: as measured for models that compute on this machine, else sequential."""
     if timed is not None:
-        if timed.thousand is None:
+        if timed.thousand is None or timed.busy:
             return NOTHING
-        high = f"{timed.thousand / 1000:.2f}"
-        return high if timed.least is None else f"{timed.least:.2f}–{high}"
+        return f"{timed.thousand / 1000:.2f}"
     return (
         NOTHING
         if model_responses.seconds_an_item is None
