@@ -90,18 +90,6 @@ def test_a_confusion_without_weight_is_not_named(tmp_path):
     assert not [line for line in lines if "misread" in line or "nearly empty" in line]
 
 
-def test_pages_with_a_part_of_the_text_are_named(tmp_path):
-    cut = {name: text[: len(text) // 2] if name == "b2/p" else text for name, text in TEXTS.items()}
-    folder = scored_pages(tmp_path / "own", TEXTS, {"cut": cut, "right": TEXTS})
-    (line,) = [line for line in verdict_lines(folder) if "only a part of the text" in line]
-    assert line.endswith(
-        "cut.jsonl gave only a part of the text on 1 of 4 pages (20 to 60 % of its characters): "
-        "b2/p. Check that these results are complete."
-    )
-    (chinese,) = [line for line in verdict_lines(folder, "zh") if "只识别出一部分文字" in line]
-    assert chinese.endswith("b2/p。请检查这些结果是否完整。")
-
-
 def test_of_many_nearly_empty_pages_the_first_are_named(tmp_path):
     texts = {f"b{n}/p": "天地玄黃宇宙洪荒日月盈昃" + chr(0x6000 + n) for n in range(13)}
     nothing = dict.fromkeys(texts, "天")

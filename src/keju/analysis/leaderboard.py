@@ -18,7 +18,6 @@ from keju.analysis.labels import task_name
 from keju.analysis.marks import printed
 from keju.analysis.no_results import unranked
 from keju.analysis.own_drafts import own_draft_notes
-from keju.analysis.own_prompts import prompt_notes
 from keju.analysis.resampling import (
     NO_BASIS,
     Basis,
@@ -28,6 +27,7 @@ from keju.analysis.resampling import (
     resample_benchmark,
 )
 from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet, main_metric
+from keju.analysis.unpublished_settings import prompt_notes
 from keju.definitions import (
     OWN_BENCHMARK,
     benchmark_title,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju.analysis.confusions import Confusion, Misread
-from keju.analysis.nearly_empty import LIMIT, SHORT, NearlyEmpty
+from keju.analysis.nearly_empty import LIMIT, NearlyEmpty
 from keju.analysis.no_results import MOST, NoResults
 from keju.analysis.reading_patterns import PatternCounts, Patterns
 from keju.analysis.resampling import Gap, ResampledMeans
@@ -235,22 +235,6 @@ def _find_faults(
 
 
 def _describe_incomplete(found: NearlyEmpty) -> Verdict:
-    if found.short:
-        return Verdict(
-            n_(
-                "{} gave only a part of the text on {:,} of {n:,} page ({:.0f} to {:.0f} % of "
-                "its characters)",
-                "{} gave only a part of the text on {:,} of {n:,} pages ({:.0f} to {:.0f} % of "
-                "its characters)",
-                found.of,
-                found.model,
-                len(found.pages),
-                100 * LIMIT,
-                100 * SHORT,
-            ),
-            pages=found.pages,
-            next=(_("Check that these results are complete"),),
-        )
     return Verdict(
         n_(
             "{} left {:,} of {n:,} page nearly empty (fewer than {:.0f} % of the characters of "
@@ -308,11 +292,10 @@ def _suggest_next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verd
         )
     if any(not each.others for each in view.swapped):
         yield Verdict(_("Correct the texts that seem to be swapped before you rely on this"))
-    for each in view.swapped:
-        if each.others:
-            yield Verdict(
-                _("Check the results of {}: some seem to belong to other pages", each.models)
-            )
+    if mixed := dict.fromkeys(m for each in view.swapped if each.others for m in each.models):
+        yield Verdict(
+            _("Check the results of {}: some seem to belong to other pages", listed(mixed))
+        )
     rows = view.times.rows if view.times else ()
     if untimed := [row.model for row in rows if row.busy]:
         yield Verdict(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -93,9 +94,11 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         ],
         infer_schema_length=None,
     )
-    frames = {"items": items, "tasks": tasks} | _costs_and_risks(report) | _undeciphered(report)
-    parts = (_times, _wordings, _rounds, _read_by, _parameters, _reasoning, _blank_pages)
-    for part in (*parts, _directions):
+    frames = {"items": items, "tasks": tasks}
+    for part in (
+        _post_editing, _risk_coverage, _undeciphered, _times, _wordings, _rounds, _read_by,
+        _parameters, _reasoning, _blank_pages, _directions,
+    ):  # fmt: skip
         frames |= part(report)
     for table in report.paper_tables:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _paper_table_frame(table)
@@ -124,7 +127,7 @@ def _directions(report: Report) -> dict[str, pl.DataFrame]:
         for (domain, direction), mean in zip(board.directions, means, strict=True)
         if mean is not None
     ]
-    return {"directions": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("directions", rows)
 
 
 def _times(report: Report) -> dict[str, pl.DataFrame]:
@@ -149,7 +152,7 @@ def _times(report: Report) -> dict[str, pl.DataFrame]:
              "cost": machine_cost(speed, collection) if collection else None,
              "currency": collection.currency if collection else ""}
         )  # fmt: skip
-    return {"times": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("times", rows)
 
 
 def _parameters(report: Report) -> dict[str, pl.DataFrame]:
@@ -169,7 +172,7 @@ def _parameters(report: Report) -> dict[str, pl.DataFrame]:
         for row in report.view.parameters
         for sent in row.sent
     ]
-    return {"parameters": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("parameters", rows)
 
 
 def _wordings(report: Report) -> dict[str, pl.DataFrame]:
@@ -186,7 +189,7 @@ def _wordings(report: Report) -> dict[str, pl.DataFrame]:
         for row in (*report.view.wordings.rows, *report.view.wordings.overall)
         for wording, found in row.values.items()
     ]  # fmt: skip
-    return {"wordings": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("wordings", rows)
 
 
 def _rounds(report: Report) -> dict[str, pl.DataFrame]:
@@ -205,7 +208,7 @@ def _rounds(report: Report) -> dict[str, pl.DataFrame]:
             zip(row.values, row.values_if_right, strict=True), 1
         )
     ]  # fmt: skip
-    return {"rounds": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("rounds", rows)
 
 
 def _read_by(report: Report) -> dict[str, pl.DataFrame]:
@@ -215,7 +218,7 @@ def _read_by(report: Report) -> dict[str, pl.DataFrame]:
          **{f"read_by_{name}": row.counts.get(name, 0) for name in get_args(ReadBy)}}
         for row in report.view.readings
     ]  # fmt: skip
-    return {"read-by": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("read-by", rows)
 
 
 def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:
@@ -235,13 +238,13 @@ def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:
         if is_undeciphered(asked.item)
         for answer in asked.answers
     ]
-    return {"undeciphered": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("undeciphered", rows)
 
 
 def _blank_pages(report: Report) -> dict[str, pl.DataFrame]:
     """``blank-pages.csv``: the invented characters of each response to a blank page."""
     rows = blank_page_rows(report.run_set)
-    return {"blank-pages": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("blank-pages", rows)
 
 
 def _reasoning(report: Report) -> dict[str, pl.DataFrame]:
@@ -258,47 +261,45 @@ def _reasoning(report: Report) -> dict[str, pl.DataFrame]:
         for table in report.view.reasoning
         for row in table.rows
     ]
-    return {"official-with-reasoning": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("official-with-reasoning", rows)
 
 
-def _costs_and_risks(report: Report) -> dict[str, pl.DataFrame]:
-    """``post-editing.csv`` and ``risk-coverage.csv``, as fractions.
+def _post_editing(report: Report) -> dict[str, pl.DataFrame]:
+    """``post-editing.csv``: characters to correct on a page; an interval's ends have columns."""
+    rows = [
+        {"model": each.model, "task": each.task, "characters": in_english(each.layer),
+         "pages": each.pages, "groups": each.groups,
+         **_split_interval("mean", each.mean.value, each.mean.interval),
+         **_split_interval("median", each.median.value, each.median.interval),
+         **_split_interval("nine_in_ten", each.most.value, each.most.interval),
+         "untouched": each.untouched}
+        for each in report.view.post_edit_costs
+    ]  # fmt: skip
+    return _frame("post-editing", rows)
 
-    An interval's ends are in separate columns, empty where there is none.
-    """
-    frames = {}
-    if report.view.post_edit_costs:
-        frames["post-editing"] = pl.DataFrame(
-            [
-                {"model": each.model, "task": each.task, "characters": in_english(each.layer),
-                 "pages": each.pages, "groups": each.groups,
-                 **_split_interval("mean", each.mean.value, each.mean.interval),
-                 **_split_interval("median", each.median.value, each.median.interval),
-                 **_split_interval("nine_in_ten", each.most.value, each.most.interval),
-                 "untouched": each.untouched}
-                for each in report.view.post_edit_costs
-            ],
-            infer_schema_length=None,
-        )  # fmt: skip
-    if report.view.risk_coverage_rows:
-        frames["risk-coverage"] = pl.DataFrame(
-            [
-                {"model": each.model, "task": each.task,
-                 "error": each.metric, "answers": each.answers, "all": each.curve.whole,
-                 **{
-                     name: value
-                     for share, interval in each.at.items()
-                     for name, value in _split_interval(
-                         f"at_{share:.0%}".rstrip("%"), each.curve.at(share), interval
-                     ).items()
-                 },
-                 **_split_interval("area", each.curve.area, each.area),
-                 **_split_interval("gain", each.curve.gain, each.gain)}
-                for each in report.view.risk_coverage_rows
-            ],
-            infer_schema_length=None,
-        )  # fmt: skip
-    return frames
+
+def _risk_coverage(report: Report) -> dict[str, pl.DataFrame]:
+    """``risk-coverage.csv``: the error at each coverage, as fractions."""
+    rows = [
+        {"model": each.model, "task": each.task, "error": each.metric, "answers": each.answers,
+         "all": each.curve.whole,
+         **{
+             name: value
+             for share, interval in each.at.items()
+             for name, value in _split_interval(
+                 f"at_{share:.0%}".rstrip("%"), each.curve.at(share), interval
+             ).items()
+         },
+         **_split_interval("area", each.curve.area, each.area),
+         **_split_interval("gain", each.curve.gain, each.gain)}
+        for each in report.view.risk_coverage_rows
+    ]  # fmt: skip
+    return _frame("risk-coverage", rows)
+
+
+def _frame(name: str, rows: Sequence[Mapping[str, object]]) -> dict[str, pl.DataFrame]:
+    """The rows of a file; no file without rows."""
+    return {name: pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
 def _split_interval(

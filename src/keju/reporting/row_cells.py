@@ -35,8 +35,6 @@ from keju.scoring import MetricResult, TaskComparison
 from keju.statistics import FEWEST_GROUPS, Interval, Spread
 from keju.texts import Text, _, join_clauses, join_lines, n_, recognised
 
-_WIDTH, _HEIGHT = 120, 36
-
 
 def task_cells(row: TaskRow) -> list[Cell]:
     """A cell for each model of the report."""
@@ -210,18 +208,6 @@ def risk_cells(row: RiskCoverageRow) -> list[Cell]:
     ]
 
 
-def risk_line(row: RiskCoverageRow) -> str:
-    """The curve as points of a polyline, coverage to the right and risk upwards."""
-    top = max(float(row.curve.risk.max()), 1e-9)
-    step = max(1, len(row.curve.risk) // _WIDTH)
-    points = [*zip(row.curve.coverage, row.curve.risk, strict=True)]
-    shown = [*points[::step], points[-1]]
-    return " ".join(
-        f"{share * _WIDTH:.1f},{_HEIGHT - 2 - (_HEIGHT - 4) * risk / top:.1f}"
-        for share, risk in shown
-    )
-
-
 def _spread_cell(found: Spread) -> Cell:
     bounds = found.interval
     note = bounds_text(f"{bounds.low:.1f}", f"{bounds.high:.1f}") if bounds else ""
@@ -238,7 +224,7 @@ CELLS = {
     "of_grade": grade_cells, "of_hard_item": hard_item_cells,
     "of_overall": overall_cell, "of_rank": rank_cell, "of_risk": risk_cells, "of_step": step_cells,
     "of_task": task_cells, "of_wording": wording_cells, "of_rounds": round_cells,
-    "risk_line": risk_line, "time": time_text, "tokens": tokens_text,
+    "time": time_text, "tokens": tokens_text,
     "unanswered": unanswered_text,
 }  # fmt: skip
 """The functions with which the template shows rows of numbers."""

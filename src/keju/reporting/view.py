@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju import __version__
+from keju.analysis.asked_items import item_name
 from keju.analysis.blank_pages import InventedRow, invented_rows
 from keju.analysis.breakdowns import Json, breakdowns
 from keju.analysis.difficulty import Difficulty, difficulty, option_errors
@@ -17,7 +18,6 @@ from keju.analysis.leaderboard import Leaderboard, Results, leaderboards
 from keju.analysis.nearly_empty import NearlyEmpty, nearly_empty
 from keju.analysis.no_results import NoResults, in_no_mean, no_results
 from keju.analysis.other_data import other_data
-from keju.analysis.own_prompts import OwnPrompt, own_prompts
 from keju.analysis.parameters import ParametersRow, parameters
 from keju.analysis.reading_errors import reading_errors, wrong_pages
 from keju.analysis.reasoning import ReasoningTable, reasoning_tables
@@ -30,7 +30,7 @@ from keju.analysis.risk_coverage import (
 from keju.analysis.round_spread import RoundSpread, round_spreads
 from keju.analysis.run_set import ModelResponses, RunSet, main_metric
 from keju.analysis.same_models import SameAs
-from keju.analysis.swapped import SwapLine, swap_table, swapped_of
+from keju.analysis.swapped import SwappedPage, swapped_of
 from keju.analysis.task_tables import MetricRow, TaskTable, metric_rows, task_tables
 from keju.analysis.unfinished import Unfinished, unfinished_models
 from keju.analysis.unpublished_settings import asked_otherwise
@@ -70,7 +70,7 @@ from keju.reporting.paper_texts import PaperTexts, paper_texts
 from keju.reporting.time_table import TimeTable, time_table
 from keju.running.prices import Prices
 from keju.runs import RunFolder
-from keju.scoring import PROTOCOLS
+from keju.scoring import PROTOCOLS, ItemName
 from keju.texts import Text, _, join_lines, listed, n_, recognised
 
 _KINDS = {
@@ -114,7 +114,8 @@ class View(NamedTuple):
     runs: list[dict[str, str]]
     synthetic: list[Text]
     without_reference: str
-    swapped: list[SwapLine]
+    swapped: list[SwappedPage]
+    places: dict[ItemName, int]
     unchecked: str | None
     invented: list[InventedRow]
     nearly_empty: list[NearlyEmpty]
@@ -123,7 +124,6 @@ class View(NamedTuple):
     models: list[ModelRow]
     parameters: list[ParametersRow]
     asked_otherwise: list[tuple[str, Text]]
-    own_prompts: list[OwnPrompt]
     boards: list[Leaderboard]
     units: list[Text]
     missing: list[Text]
@@ -194,7 +194,10 @@ def build_view(
         ],
         synthetic=_synthetic(run_set),
         without_reference=_without_reference(run_set),
-        swapped=swap_table(swapped.found, run_set),
+        swapped=swapped.found,
+        places={item_name(asked.item): place for place, asked in enumerate(run_set.asked)}
+        if swapped.found
+        else {},
         unchecked=swapped.unchecked_note,
         invented=invented_rows(run_set),
         nearly_empty=nearly_empty(run_set),
@@ -203,7 +206,6 @@ def build_view(
         models=[_model_row(run_set, model, timed.get(model), boards) for model in run_set.models],
         parameters=parameters(run_set),
         asked_otherwise=asked_otherwise(run_set),
-        own_prompts=own_prompts(run_set),
         boards=boards,
         units=[
             _("{} ({}).", describe_units(units), recognised(benchmark_title(name)))
