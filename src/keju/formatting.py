@@ -21,7 +21,18 @@ def percent_range(value: float | None, value_if_right: float | None) -> str:
     """
     if value is None or value_if_right is None:
         return percent(value)
-    return "–".join(dict.fromkeys(map(percent, sorted((value, value_if_right)))))
+    return number_range(100 * value, 100 * value_if_right, ".1f")
+
+
+def number_range(first: float, second: float, form: str = "") -> str:
+    """Both ends of a number, the lower one first; one number if they print alike.
+
+    Args:
+        first: one end.
+        second: the other end.
+        form: the format of each number.
+    """
+    return "–".join(dict.fromkeys(format(end, form) for end in sorted((first, second))))
 
 
 def unclear_percent(share: float) -> str:

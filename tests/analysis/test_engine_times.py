@@ -19,7 +19,6 @@ from keju.reporting.time_table import span, time_lines, time_table
 from keju.running.prices import Price, Prices
 from keju.running.timing import Machine, Timing, add_timings
 from keju.runs import RunFolder
-from keju.texts import in_terminal, using
 
 MACHINE = Machine(processor="AMD X", cores=4, memory=15.6, system="Linux")
 TIMED = Timing(
@@ -122,24 +121,17 @@ def test_times_are_given_in_the_unit_that_suits_them(seconds, words):
 
 
 BUSY = replace(TIMED, others=0.6)
-SHARED = replace(BUSY, cpu=None)
 MILLION = Collection(1_000_000, 0.20, "EUR")
 
 
 @pytest.mark.parametrize(
     ("timing", "thousand", "days", "cost", "busy"),
     [
-        # 2 s passed for a page, of which 6 s of processor time on 4 cores need 1.5 s.
         (TIMED, "33 min", "23 days", "111.11", ""),
-        (BUSY, "25 min to 33 min", "17 days to 23 days", "83.33 to 111.11", "took 60 % of the"),
-        (SHARED, "at most 33 min", "at most 23 days", "at most 111.11", "took 60 % of the"),
-        # The processor time cannot be more than the time that passed on all cores.
-        (replace(BUSY, cpu=90.0), "33 min", "23 days", "111.11", "took 60 % of the"),
+        (BUSY, "at most 33 min", "at most 23 days", "at most 111.11", "took 60 % of the"),
     ],
 )
-def test_of_a_busy_machine_times_are_ranges_from_processor_time_to_wall_time(
-    tmp_path, timing, thousand, days, cost, busy
-):
+def test_of_a_busy_machine_times_are_upper_bounds(tmp_path, timing, thousand, days, cost, busy):
     table = time_table(run_set(tmp_path, timing), MILLION)
     (row,) = table.rows
     assert (row.thousand, row.days, row.cost, row.why) == (thousand, days, cost, "")
@@ -150,14 +142,6 @@ def test_of_a_busy_machine_times_are_ranges_from_processor_time_to_wall_time(
         assert words in line
 
 
-def test_the_range_of_a_busy_machine_is_whole_in_chinese(tmp_path):
-    with using("zh"):
-        (line,) = map(in_terminal, time_lines(time_table(run_set(tmp_path, BUSY), MILLION)))
-    assert "25 分钟至 33 分钟" in line
-    assert "83.33 至 111.11 EUR" in line
-    assert "其他程序占用了 60% 的处理器时间" in line
-
-
 @pytest.mark.parametrize("others", [0.02, 0.6])
 def test_a_collection_of_1000_pages_is_not_named_twice(tmp_path, others):
     found = run_set(tmp_path, replace(TIMED, others=others))
@@ -165,7 +149,7 @@ def test_a_collection_of_1000_pages_is_not_named_twice(tmp_path, others):
     (line,) = time_lines(table)
     assert not table.converted
     assert line.count("1,000") == 1
-    assert "cost 0." in line
+    assert "cost 0.11" in line or "cost at most 0.11" in line
 
 
 def test_the_cost_of_a_server_keeps_the_currency_of_its_prices(tmp_path):
@@ -195,17 +179,17 @@ def test_versions_and_settings_of_an_engine_are_named(tmp_path, identity, runtim
     assert row.runtime == runtime
 
 
-def test_the_csv_has_both_ends_of_a_range_as_numbers(tmp_path):
+def test_the_csv_has_the_times_and_costs_as_numbers(tmp_path):
     table = time_table(run_set(tmp_path, BUSY), MILLION)
     frame = _times(SimpleNamespace(view=SimpleNamespace(times=table)))["times"]
     (row,) = frame.rows(named=True)
-    assert (row["seconds_a_page_low"], row["seconds_a_page"]) == (1.5, 2.0)
-    assert (round(row["days_low"], 1), round(row["days"], 1)) == (17.4, 23.1)
-    assert (round(row["cost_low"], 2), round(row["cost"], 2)) == (83.33, 111.11)
+    assert (row["seconds_a_page"], round(row["days"], 1), round(row["cost"], 2)) == (
+        2.0, 23.1, 111.11,
+    )  # fmt: skip
     assert (row["currency"], row["busy"]) == (
         "EUR",
         "other programs took 60 % of the processor time",
     )
     quiet = time_table(run_set(tmp_path / "quiet", TIMED), MILLION)
     (row,) = _times(SimpleNamespace(view=SimpleNamespace(times=quiet)))["times"].rows(named=True)
-    assert (row["days_low"], row["cost_low"], row["busy"]) == (None, None, "")
+    assert row["busy"] == ""

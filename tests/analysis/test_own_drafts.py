@@ -1,4 +1,4 @@
-"""A model graded on its own drafts: said beside the leaderboard, by `keju score`, by the audit."""
+"""A model graded on its own drafts: said beside the leaderboard and by the audit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from keju.reporting.page import write_report
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
-from tests.support.builds import run_keju
 from tests.support.making import picture
 
 PAGES = 5
@@ -73,14 +72,6 @@ def test_the_leaderboard_says_it_of_the_drafter_alone(graded, tmp_path):
     write_report([path], tmp_path / "zh.html", language="zh")
     assert [each for each in said(tmp_path / "zh.html") if f"{drafter}：3/5 题由该模型自己" in each]
     assert other in (tmp_path / "report.html").read_text("utf-8")
-
-
-def test_keju_score_says_it(graded):
-    path, _drafter, _ = graded
-    done = run_keju("score", path)
-    shown = " ".join((done.stdout + done.stderr).split())
-    assert shown.count("this model itself drafted") == 1
-    assert f"{OWN} (accepted or corrected by a person)" in shown
 
 
 @pytest.mark.parametrize("graded", ["unaccepted"], indirect=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -13,17 +15,27 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import keju
+from keju.analysis.breakdowns import breakdowns
+from keju.analysis.difficulty import Spread, difficulty, option_errors
 from keju.analysis.leaderboard import Leaderboard, leaderboards
-from keju.analysis.run_set import load_runs
+from keju.analysis.round_spread import round_spreads
+from keju.analysis.run_set import ModelResponses, load_runs
 from keju.cli import app
 from keju.definitions import task
-from keju.items import Box, ImageRef, Item, Response, Score, better_end
-from keju.reporting.answer_readings import AnswerReadings, estimate_price, sum_of_tasks
+from keju.items import Box, ImageRef, Item, PromptVariant, Response, Score, better_end
+from keju.judging.extracting import extraction_requests
+from keju.reporting.answer_readings import (
+    AnswerReadings,
+    decision_line,
+    extraction_cost,
+    sum_of_tasks,
+)
 from keju.reporting.benchmark_conclusions import benchmark_sentences
 from keju.reporting.leaderboard_cells import overall_cell, rank_cell
-from keju.reporting.row_cells import task_cells
+from keju.reporting.row_cells import hard_item_cells, round_cells, task_cells
 from keju.reporting.view import build_view
 from keju.running.prices import Price, Prices
+from keju.running.tokens import text_tokens
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import SideScores, aggregate, compare_tasks, score_answers, score_run
 from keju.scoring.lookup import find_metrics
@@ -56,11 +68,15 @@ MODELS: dict[str, Texts] = {
 }
 
 
-def make_run(path: Path, models: dict[str, Texts], wording: str = "") -> Path:
-    """A scored run of the models over 24 items of 12 groups."""
+def make_run(path: Path, models: dict[str, Texts], rounds: int = 1) -> Path:
+    """A scored run of the models over 24 items of 12 groups in two dynasties.
+
+    In the second round a model answers as to the next item.
+    """
     items = [
         Item(id=f"q{n}", benchmark="MCS-Bench", task="T5", options=("甲", "乙"),
-             answer="AB"[n % 2], group=f"g{n // 2:02}")
+             answer="AB"[n % 2], group=f"g{n // 2:02}",
+             fields={"term": "中"}, metadata={"dynasty": "唐" if n < GROUPS else "宋"})
         for n in range(2 * GROUPS)
     ]  # fmt: skip
     folder = RunFolder(path)
@@ -75,11 +91,12 @@ def make_run(path: Path, models: dict[str, Texts], wording: str = "") -> Path:
         file.parent.mkdir(parents=True)
         lines = [
             msgspec.json.encode(
-                Response(key=f"{model}{wording}{n}", item=item.id, model=model,
+                Response(key=f"{model}{n}.{round_}", item=item.id, model=model, round=round_,
                          benchmark="MCS-Bench", task="T5", status="answered",
-                         wording=wording or "released", text=texts(n, item.answer))
+                         text=texts(n + round_ - 1, item.answer))
             )
             for n, item in enumerate(items)
+            for round_ in range(1, rounds + 1)
         ]  # fmt: skip
         file.write_bytes(b"\n".join(lines) + b"\n")
     score_run(folder)
@@ -152,18 +169,106 @@ def test_bold_is_only_what_is_best_at_both_ends(run, decided_run):
 
 def test_conclusions_name_the_undecided_order_and_the_command(run, decided_run):
     run_set = load_runs([run])
-    sentences = list(benchmark_sentences(leaderboards(run_set, run_set.results), [], run_set))
+    view = build_view(run_set, title="t")
+    sentences = list(benchmark_sentences(view.boards, [], run_set, view.decision))
     texts = [str(sentence.text) for sentence in sentences]
     steps = [str(step) for sentence in sentences for step in sentence.steps]
     assert any(f"{TALKATIVE}, {TERSE} is undecided: up to 66.7 % unclear" in text for text in texts)
     assert not any("is first" in text for text in texts)
-    assert any("keju judge extract run --model M" in step for step in steps)
-    assert any("keju serve run" in step for step in steps)
+    (step,) = (step for step in steps if "keju judge extract" in step)
+    assert step.startswith("To decide the unclear answers by a model (16 requests; about ")
+    assert "USD with " in step
+    assert step.endswith(": keju judge extract run --model M; by people: keju serve run")
     decided_set = load_runs([decided_run])
     after = list(
         benchmark_sentences(leaderboards(decided_set, decided_set.results), [], decided_set)
     )
     assert not any("undecided" in str(sentence.text) for sentence in after)
+
+
+def test_a_breakdown_has_both_ends_of_each_value(run):
+    run_set = load_runs([run])
+    (table,) = (each for each in breakdowns(run_set) if each["kind"] == "dynasty")
+    (row,) = (each for each in table["rows"] if each.name == "唐 Tang")
+    place = run_set.models.index(TALKATIVE)
+    assert (row.values[place], row.values_if_right[place]) == (0.3333, 1)
+    assert (row.mean, row.mean_if_right) == (0.5278, 0.75)
+    assert row.low < row.mean < row.mean_if_right < row.high
+
+
+def test_over_all_tasks_a_difference_is_least_if_only_the_other_items_are_right():
+    """Four items of two tasks; of the first task's two, the one in the row is unclear."""
+
+    def score(task_id: str, item: str, *, unclear: bool) -> Score:
+        right = {"numerator": 1.0, "denominator": 1.0}
+        return Score(key=item, item=item, model="m", benchmark="MCS-Bench", task=task_id,
+                     protocol="strict", metric="Acc", value=0.0 if unclear else 1.0, group=item,
+                     stats=right | {"numerator": 0.0} if unclear else right,
+                     if_right=right if unclear else {})  # fmt: skip
+
+    scores = {
+        (name, ""): [score(name, f"{name}a", unclear=name == "T5"),
+                     score(name, f"{name}b", unclear=name == "T5")]
+        for name in ("T5", "T7")
+    }  # fmt: skip
+    items = {
+        (name, "", each.item): Item(id=each.item, benchmark="MCS-Bench", task=name, answer="A",
+                                    metadata={"dynasty": "唐宋"[each.item.endswith("b")]})
+        for (name, _), of_task in scores.items() for each in of_task
+    }  # fmt: skip
+    model = ModelResponses("m", "run", PromptVariant(), "")
+    whole = SimpleNamespace(mains={"strict": scores}, items=items, models=["m"],
+                            by_model={"m": model})  # fmt: skip
+    (table,) = (each for each in breakdowns(whole)
+                if (each["task"], each["kind"]) == ("", "dynasty"))  # fmt: skip
+    for row in table["rows"]:
+        # In T5 the difference is from 0 - 1/2 to 1 - 1/2, in T7 it is 0.
+        assert (row.mean, row.mean_if_right) == (-0.25, 0.25)
+
+
+def test_an_unclear_answer_makes_no_item_hard(tmp_path):
+    found = difficulty(load_runs([make_run(tmp_path / "run", {TALKATIVE: talk})]))
+    assert found.items == []
+    assert found.spreads == [Spread("T5", 24, 8, 24, 16, 0)]
+    wrong: Texts = lambda n, answer: "AB"[answer == "A"] if n == 0 else talk(n, answer)  # noqa: E731
+    (hard,) = difficulty(load_runs([make_run(tmp_path / "other", {TALKATIVE: wrong})])).items
+    assert (hard.id, hard.value, hard.value_if_right) == ("q0", 0, 0)
+    assert (hard.below, hard.below_if_right) == (-23 / 24, -7 / 24)
+    cells = [str(cell.value) for cell in hard_item_cells(hard)]
+    assert cells == ["0.0", "-95.8 to -29.2", "1 / 1"]
+
+
+def test_the_error_rate_of_an_option_has_both_ends(run):
+    (table,) = option_errors(load_runs([run]))
+    rows = {row[0]: row for row in table["rows"]}
+    place = load_runs([run]).models.index(TALKATIVE)
+    assert (rows["甲"][2][place], rows["甲"][5][place]) == (0.6667, 0)
+
+
+def test_the_variation_between_rounds_has_both_ends(tmp_path):
+    path = make_run(tmp_path / "run", {TALKATIVE: lambda n, a: talk(n // 10, a)}, rounds=2)
+    (row,) = (each for each in round_spreads(load_runs([path])) if each.protocol == "strict")
+    assert (row.values, row.values_if_right) == ([10 / 24, 9 / 24], [1, 1])
+    assert row.deviation > row.deviation_if_right == 0
+    assert [str(cell.value) for cell in round_cells(row)][1] == "0.00–2.95"
+
+
+def test_a_history_has_both_ends_and_names_what_is_undecided(tmp_path):
+    before = make_run(tmp_path / "before", {TALKATIVE: lambda n, a: "AB"[a == "A"]})
+    after = make_run(tmp_path / "after", {TALKATIVE: talk})
+    arguments = [str(before), str(after), "--order", "given"]
+    table = tmp_path / "history.csv"
+    result = CliRunner().invoke(app, ["history", *arguments, "--csv", str(table)])
+    assert result.exit_code == 0, result.exception
+    output = " ".join(result.stdout.split())
+    assert "33.3–100.0" in output
+    (row,) = (
+        row for row in csv.DictReader(table.open(encoding="utf-8-sig"))
+        if row["task"] and row["label"] == "after"
+    )  # fmt: skip
+    assert (float(row["value"]), float(row["value_if_right"])) == (pytest.approx(1 / 3), 1)
+    assert float(row["change_least"]) == pytest.approx(1 / 3)
+    assert float(row["change_most"]) == 1
 
 
 def test_score_prints_the_ranges_and_the_command(run):
@@ -173,7 +278,11 @@ def test_score_prints_the_ranges_and_the_command(run):
     assert "33.3–100.0" in output
     assert f"{TALKATIVE}: read 33.3 · model 0 · people 0 · unclear 66.7 %" in output
     assert "More than 5 % of the answers are unclear" in output
-    assert "keju judge extract" in output
+    requests = list(extraction_requests(RunFolder.open(run)))
+    sent = sum(text_tokens(request.prompt) for request in requests)
+    cost = f"16 requests; about {sent:,} tokens in and 320 out; about "
+    assert f"To decide the unclear answers by a model ({cost}" in output
+    assert f"keju judge extract {run} --model M" in "".join(result.stdout.split("\n"))
 
 
 def test_score_json_has_both_ends(run, tmp_path):
@@ -204,14 +313,26 @@ def test_the_report_has_who_read_the_answers(run, decided_run, tmp_path):
 
 
 def test_the_price_is_that_of_the_cheapest_model(run):
-    run_set = load_runs([run])
-    prices = Prices(currency="USD", models=(
-        Price(names=("dear",), input=10, output=10), Price(names=("cheap",), input=1, output=1),
+    prices = Prices(currency="EUR", seen="2025-01", models=(
+        Price(names=("dear",), input=10, output=10), Price(names=("cheap*",), input=1, output=1),
     ))  # fmt: skip
-    price = estimate_price(run_set, prices)
-    assert price is not None
-    assert str(price).endswith("USD with cheap")
-    assert estimate_price(run_set, None) is None
+    line = str(decision_line([run], prices=prices))
+    assert "EUR with cheap at prices of 2025-01" in line
+    unknown = str(decision_line([run], prices=Prices(currency="EUR")))
+    assert "16 requests" in unknown
+    assert "tokens in" in unknown
+    assert "EUR" not in unknown
+
+
+def test_the_plan_of_the_extractor_counts_what_is_announced(run):
+    cost = extraction_cost(RunFolder.open(run))
+    plan = CliRunner().invoke(
+        app, ["judge", "extract", str(run), "--model", "openai:gpt-4.1-nano", "--plan", "--json"],
+        env={"OPENAI_API_KEY": "sk-test"},
+    )  # fmt: skip
+    assert plan.exit_code == 0, plan.exception
+    (found,) = json.loads(plan.stdout)["totals"]
+    assert (found["calls"], found["input_tokens"], found["output_tokens"]) == tuple(cost)
 
 
 def compared(path: Path, *models: str):

@@ -9,7 +9,6 @@ from lxml import html
 
 from keju.reporting.conclusions import conclusion_lines
 from keju.reporting.page import Report, write_report
-from keju.texts import in_terminal, using
 from tests.support.own_pages import scored_pages
 
 TEXTS = {
@@ -91,18 +90,6 @@ def test_a_confusion_without_weight_is_not_named(tmp_path):
     assert not [line for line in lines if "misread" in line or "nearly empty" in line]
 
 
-def test_pages_with_a_part_of_the_text_are_named(tmp_path):
-    cut = {name: text[: len(text) // 2] if name == "b2/p" else text for name, text in TEXTS.items()}
-    folder = scored_pages(tmp_path / "own", TEXTS, {"cut": cut, "right": TEXTS})
-    (line,) = [line for line in verdict_lines(folder) if "only a part of the text" in line]
-    assert line.endswith(
-        "cut.jsonl gave only a part of the text on 1 of 4 pages (20 to 60 % of its characters): "
-        "b2/p. Check that these results are complete."
-    )
-    (chinese,) = [line for line in verdict_lines(folder, "zh") if "只识别出一部分文字" in line]
-    assert chinese.endswith("b2/p。请检查这些结果是否完整。")
-
-
 def test_of_many_nearly_empty_pages_the_first_are_named(tmp_path):
     texts = {f"b{n}/p": "天地玄黃宇宙洪荒日月盈昃" + chr(0x6000 + n) for n in range(13)}
     nothing = dict.fromkeys(texts, "天")
@@ -142,58 +129,3 @@ def test_a_wrong_order_is_named_with_its_pattern_and_its_remedy(tmp_path, langua
     assert remedy in line
     assert ".." not in line
     assert "。。" not in line
-
-
-COLUMNS = ("天地玄黄宇宙洪荒", "日月盈昃辰宿列張", "寒來暑往秋收冬藏", "閏餘成歲律吕調陽")
-ACROSS = "\n".join(map("".join, zip(*COLUMNS, strict=True)))
-PAGES = {"a/p": "\n".join(COLUMNS)} | {
-    f"c{number}/p": text for number, text in enumerate(TEXTS.values())
-}
-WRONG = {**PAGES, "c2/p": "雲騰致雨露結為霜金生麗水玉出崑岡劍號巨"}
-
-
-@pytest.mark.parametrize(
-    ("answers", "language", "words"),
-    [
-        (
-            PAGES | {"a/p": ACROSS},
-            "en",
-            ("100 % of the layout error of replay:", "is on 1 page of 5",
-             "93.8 % there, 0.0 % on the other pages: a/p. Order on it: rows across columns. The"),
-        ),
-        (
-            PAGES | {"a/p": ACROSS},
-            "zh",
-            ("e.jsonl 的版面错误", "有 100% 出在 1 页上（共 5 页）", "其余各页为 0.0%：a/p。",
-             "读法：横读（跨越各竖行）。引擎把竖排当作横排。"),
-        ),
-        (
-            WRONG,
-            "en",
-            ("100 % of the recognition error of replay:", "is on 1 page of 5", "c2/p."),
-        ),
-    ],
-)  # fmt: skip
-def test_an_error_that_one_page_causes_names_that_page(tmp_path, answers, language, words):
-    folder = scored_pages(tmp_path / "own", PAGES, {"e": answers, "right": PAGES})
-    report = write_report([folder], folder / "r.html", language=language)
-    (line,) = [each for each in lines_of(report) if words[0] in each]
-    for each in words:
-        assert each in line
-    with using(language):
-        lines = map(in_terminal, conclusion_lines(report.view, report.run_set, report.misread))
-        assert any(words[0] in line and words[1] in line for line in lines)
-
-
-@pytest.mark.parametrize(
-    "answers",
-    [
-        # The error is on most pages, or on one that is named as nearly empty, or there is none.
-        {name: text[1:] + text[:1] for name, text in PAGES.items()},
-        PAGES | {"c2/p": "子"},
-        PAGES,
-    ],
-)
-def test_an_error_of_many_pages_or_of_one_that_is_named_already_names_none(tmp_path, answers):
-    folder = scored_pages(tmp_path / "own", PAGES, {"e": answers, "right": PAGES})
-    assert not [line for line in verdict_lines(folder) if "on the other pages" in line]

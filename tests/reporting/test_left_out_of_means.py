@@ -100,4 +100,4 @@ def test_median_and_negative_gain_are_defined(folder):
     english = shown(folder)
     assert "The middle value when the values are sorted" in english
     template = files("keju.reporting").joinpath("assets", "report.html.j2").read_text("utf-8")
-    assert "below 0 the signal misleads" in template
+    assert "below 0 the confidence misleads" in template

@@ -285,7 +285,7 @@ def test_the_boxes_of_an_example_are_in_the_convention_asked_for(tmp_path: Path)
     assert "ymin" in example.prompt
 
 
-def test_the_report_lists_the_examples(chat: Chat, dataset: Path, tmp_path: Path):
+def test_the_report_names_the_examples(chat: Chat, dataset: Path, tmp_path: Path):
     chat.plan(says="B")
     out, page = tmp_path / "run", tmp_path / "r.html"
     done = keju(*command(dataset, out, chat, "--examples", 2, "--examples", 0))
@@ -294,15 +294,6 @@ def test_the_report_lists_the_examples(chat: Chat, dataset: Path, tmp_path: Path
     done = keju("report", out, "-o", page, "--published")
     assert done.returncode == 0, done.stderr
     tree = html.parse(page).getroot()
-    (table,) = tree.xpath("//h3[@id='examples']/following-sibling::div[1]/table")
-    rows = [[cell.text_content() for cell in row] for row in table.xpath("./tbody/tr")]
-    counts: dict[str, int] = {}
-    for name in "ab":
-        for each in chosen(dataset, name):
-            counts[each.id] = counts.get(each.id, 0) + 1
-    assert {(row[0], row[1], row[2], row[5]) for row in rows} == {
-        (TWO, "T7", name, str(count)) for name, count in counts.items()
-    }
     text = tree.text_content()
     assert f"openai:served · {TWO}" in text
     assert "2 examples of the reference split, sampled with seed 0" in text

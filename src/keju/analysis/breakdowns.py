@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import fsum
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,16 +18,18 @@ from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet
 from keju.datasets.values import value_label
 from keju.definitions import query_of
-from keju.items import Item, Score
+from keju.items import Item, Score, better_end
 from keju.scoring.aggregate import task_value
 from keju.scoring.value_parts import number_units, task_parts
 from keju.statistics import (
     FEWEST_GROUPS,
+    Interval,
     are_shares,
     group_shares,
     interval_of_values,
     resample,
     value_of,
+    widest,
 )
 from keju.texts import Text, _
 
@@ -53,13 +56,30 @@ _MEGAPIXELS = (0.0, 0.25, 1.0, 4.0, float("inf"))
 _CHARACTERS = (1, 11, 51, 201, 501)
 
 
+class Stratum(NamedTuple):
+    """A row of a breakdown: the items that share a property.
+
+    `mean` is over all models but baselines, with its own 95 % interval (None where there is none),
+    for which groups are drawn for all models together. `values` are those of each model of the
+    report (None where it has none). While answers are unclear, these numbers count them as wrong
+    and those `if_right` as right; over all tasks together they are the least and the greatest
+    difference from the tasks' means.
+    """
+
+    name: str
+    items: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    values: list[float | None]
+    mean_if_right: float | None
+    values_if_right: list[float | None]
+
+
 def breakdowns(run_set: RunSet, left_out: Collection[str] = ()) -> list[Json]:
     """One table per task and kind of breakdown, and one per kind over all tasks (its task is "").
 
-    A row is ``[stratum, items, mean, low, high, values]``: the mean over all models but baselines
-    with its own 95 % interval (None where there is none), for which groups are drawn for all models
-    together, and the value of each model of the
-    report (None where it has none). A kind of which each stratum is one item, such as the file, has
+    The rows are each a `Stratum`. A kind of which each stratum is one item, such as the file, has
     no table. The models of `left_out` are in no mean of a transcription.
     """
 
@@ -75,23 +95,35 @@ def breakdowns(run_set: RunSet, left_out: Collection[str] = ()) -> list[Json]:
     }
     grouped = {place: _group_by_stratum(run_set.items, scores) for place, scores in scored.items()}
     tables = [
-        _table(task_name(*place), kind, by_stratum, run_set.models, counts)
+        _table(
+            task_name(*place),
+            kind,
+            {name: (scores, list(map(better_end, scores))) for name, scores in by_stratum.items()},
+            run_set.models,
+            counts,
+        )
         for place, by_kind in grouped.items()
         for kind, by_stratum in by_kind.items()
         if len(by_stratum) > 1
     ]
     if len(scored) < 2:
         return tables
-    means = {place: _means_of_models(scores) for place, scores in scored.items()}
+    sums = {place: _sums_of_models(scores) for place, scores in scored.items()}
     whole = []
     for kind in dict.fromkeys(kind for by_kind in grouped.values() for kind in by_kind):
-        of_all: dict[str, list[Score]] = {}
+        of_all: dict[str, _Ends] = {}
         for place, by_kind in grouped.items():
             for stratum, of_stratum in by_kind.get(kind, {}).items():
-                of_all.setdefault(stratum, []).extend(_above_means(of_stratum, means[place]))
+                ends = of_all.setdefault(stratum, ([], []))
+                for end, above in zip(ends, _above_means(of_stratum, sums[place]), strict=True):
+                    end.extend(above)
         if len(of_all) > 1:
             whole.append(_table("", kind, of_all, run_set.models, counts))
     return [*whole, *tables]
+
+
+_Ends = tuple[list[Score], list[Score]]
+"""The scores of a stratum with its unclear answers as wrong, and with them as right."""
 
 
 def _group_by_stratum(
@@ -144,83 +176,110 @@ def _length_steps() -> list[Text]:
     ]
 
 
-def _means_of_models(scores: Iterable[Score]) -> dict[str, float]:
-    """The plain mean of each model over the items of a task."""
-    return _by_model(scores, lambda mine: fmean(score.value or 0.0 for score in mine))
+class _Sums(NamedTuple):
+    """The number of a model's items in a task, and the sums of their values at both ends."""
+
+    items: int
+    wrong: float
+    right: float
 
 
-def _above_means(scores: Iterable[Score], means: Mapping[str, float]) -> list[Score]:
-    """The scores as differences from each model's mean over the task's items."""
-    above = []
+def _sums_of_models(scores: Iterable[Score]) -> dict[str, _Sums]:
+    return _by_model(
+        scores,
+        lambda mine: _Sums(
+            len(mine),
+            fsum(score.value or 0.0 for score in mine),
+            fsum(score.value_if_right or 0.0 for score in mine),
+        ),
+    )
+
+
+def _above_means(scores: Sequence[Score], sums: Mapping[str, _Sums]) -> _Ends:
+    """The scores of a stratum as differences from each model's mean over the task's items.
+
+    The difference is least if the unclear answers of the stratum are wrong and all others right,
+    and greatest if it is the other way round.
+    """
+    own = _sums_of_models(scores)
+    least, most = [], []
     for score in scores:
-        value = (score.value or 0.0) - means[score.model]
-        stats = {"numerator": value, "denominator": 1.0}
-        above.append(_as_mean(score, value, stats))
-    return above
+        mine, all_items = own[score.model], sums[score.model]
+        others_right = all_items.right - (mine.right - mine.wrong)
+        others_wrong = all_items.wrong + (mine.right - mine.wrong)
+        least.append(_as_mean(score, (score.value or 0.0) - others_right / all_items.items))
+        most.append(_as_mean(score, (score.value_if_right or 0.0) - others_wrong / all_items.items))
+    return least, most
 
 
-def _as_mean(score: Score, value: float, stats: dict[str, float]) -> Score:
+def _as_mean(score: Score, value: float) -> Score:
     return Score(
         key=score.key, item=score.item, model=score.model, benchmark=score.benchmark,
         task=score.task, query=score.query, protocol=score.protocol, metric=_ABOVE,
-        value=value, group=score.group, stats=stats,
+        value=value, group=score.group, stats={"numerator": value, "denominator": 1.0},
     )  # fmt: skip
 
 
 def _table(
     task: str,
     kind: str,
-    by_stratum: Mapping[str, Sequence[Score]],
+    by_stratum: Mapping[str, _Ends],
     models: Sequence[str],
     counts: Callable[[Score], bool],
 ) -> Json:
-    rows = [_row(stratum, scores, models, counts) for stratum, scores in by_stratum.items()]
+    rows = [_row(stratum, ends, models, counts) for stratum, ends in by_stratum.items()]
     found: Json = {"task": task, "kind": kind, "rows": rows, "of": len(rows)}
     if kind not in OWN_KINDS:
-        rows.sort(key=lambda row: (row[2] is None, row[2]))
+        rows.sort(key=lambda row: (row.mean is None, row.mean))
     if len(rows) > _MOST:
-        telling = [row for row in rows if row[1] >= _TELLING and row[2] is not None] or rows
+        telling = [row for row in rows if row.items >= _TELLING and row.mean is not None] or rows
         half = _MOST // 2
         found["rows"] = telling if len(telling) <= _MOST else [*telling[:half], *telling[-half:]]
     return found
 
 
 def _row(
-    stratum: str,
-    scores: Sequence[Score],
-    models: Sequence[str],
-    counts: Callable[[Score], bool],
-) -> list[Any]:
-    values = _by_model(scores, task_value)
-    real = {
-        model: value
-        for model, value in _by_model(filter(counts, scores), task_value).items()
-        if value is not None
-    }
-    low, high = _interval(scores, list(real))
-    return [
+    stratum: str, ends: _Ends, models: Sequence[str], counts: Callable[[Score], bool]
+) -> Stratum:
+    scores, if_right = ends
+    # Most datasets have no unclear answers: both ends are equal, and computed once.
+    is_range = [each.value for each in scores] != [each.value for each in if_right]
+    values, means, bounds = [], [], []
+    for end in ends if is_range else ends[:1]:
+        by_model = _by_model(end, task_value)
+        real = {
+            model: value
+            for model, value in _by_model(filter(counts, end), task_value).items()
+            if value is not None
+        }
+        values.append([_short(by_model.get(model)) for model in models])
+        means.append(_short(fmean(real.values())) if real else None)
+        bounds.append(_interval(end, list(real)))
+    interval = widest(bounds[0], bounds[-1])
+    return Stratum(
         stratum,
         len({(score.task, score.query, score.item) for score in scores}),
-        _short(fmean(real.values())) if real else None,
-        low,
-        high,
-        [_short(values.get(model)) for model in models],
-    ]
+        means[0],
+        _short(interval.low) if interval else None,
+        _short(interval.high) if interval else None,
+        values[0],
+        means[-1],
+        values[-1],
+    )
 
 
-def _interval(scores: Sequence[Score], models: Sequence[str]) -> tuple[float | None, float | None]:
+def _interval(scores: Sequence[Score], models: Sequence[str]) -> Interval | None:
     """The interval of the mean over models, each of which may have items of its own."""
     parts = task_parts(scores, models, number_units(scores))
     fewest = min((np.count_nonzero(part.bottom, axis=0).min() for part in parts), default=0)
     if fewest < FEWEST_GROUPS:
-        return None, None
+        return None
     mean = float(value_of(parts).mean())
     # A difference from a mean is not a share, even where it happens to be from 0 to 1.
     is_share = scores[0].metric != _ABOVE and bool(are_shares(parts).all())
-    interval = interval_of_values(
+    return interval_of_values(
         resample(parts).mean(axis=1), mean, group_shares(parts), is_share=is_share
     )
-    return (None, None) if interval is None else (_short(interval.low), _short(interval.high))
 
 
 def _by_model(scores: Iterable[Score], of: Callable[[list[Score]], T]) -> dict[str, T]:

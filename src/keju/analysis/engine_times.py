@@ -43,8 +43,7 @@ class Speed(NamedTuple):
     `pages` were timed, each of which took `wall` seconds and `cpu` seconds of processor time;
     `thousand` is the seconds for a thousand items. `first` is the time to the first answer, which
     includes the start-up. Unknown values are None, and `why` is the reason. Where other programs
-    were active, `busy` says so: `wall` is then an upper bound of the time per page on a quiet
-    machine, and `least` the lower bound by the processor time, with every core at work on the page.
+    were active, `busy` says so: times are then upper bounds of those on a quiet machine.
     """
 
     machine: Machine | None = None
@@ -54,7 +53,6 @@ class Speed(NamedTuple):
     wall: float | None = None
     cpu: float | None = None
     thousand: float | None = None
-    least: float | None = None
     why: str = ""
     busy: str = ""
 
@@ -113,7 +111,6 @@ def sum_timings(timings: Sequence[Timing]) -> Speed:
     last = among[-1]
     pages, answers = sum(each.pages for each in among), sum(each.answers for each in among)
     wall, cpu = sum(each.wall for each in among), _sum(each.cpu for each in among)
-    bounded = bool(last.busy) and cpu is not None
     return Speed(
         machine=last.machine,
         runtime=_runtime(last),
@@ -122,7 +119,6 @@ def sum_timings(timings: Sequence[Timing]) -> Speed:
         wall=wall / pages,
         cpu=None if cpu is None else cpu / pages,
         thousand=1000 * wall / answers,
-        least=min(wall, (cpu or 0.0) / max(1, last.machine.cores)) / pages if bounded else None,
         busy=last.busy,
     )
 

@@ -24,7 +24,7 @@ from keju.judging import (
     stored_rubrics,
 )
 from keju.runs import RunFolder
-from keju.scoring import PROTOCOLS
+from keju.scoring import PROTOCOLS, MetricResult
 from keju.statistics import Correlation, associate
 
 _FEWEST = 10
@@ -32,11 +32,10 @@ _FEWEST = 10
 
 
 class GradeValue(NamedTuple):
-    """A model's grade of a task from 0 to 10, beside its `strict` main metric as a fraction."""
+    """A model's grade of a task from 0 to 10, beside its `strict` main metric."""
 
     grade: TaskGrade
-    strict: float | None
-    scored: bool
+    strict: MetricResult | None
     mark: Literal["best", "second"] | None
 
 
@@ -124,9 +123,7 @@ def _rows(run_set: RunSet, run: Run, grades: Sequence[TaskGrade]) -> Iterator[Gr
         placed = marks(real)
         metric, strict = _strict_mains(run_set, name, query)
         values = [
-            GradeValue(found[who], strict.get(who), who in strict, placed.get(who))
-            if who in found
-            else None
+            GradeValue(found[who], strict.get(who), placed.get(who)) if who in found else None
             for who in run_set.models
         ]
         yield GradeRow(task_name(name, query), judge, metric, values)
@@ -140,15 +137,15 @@ def _name(run_set: RunSet, run: Run, grade: TaskGrade) -> str:
     )
 
 
-def _strict_mains(run_set: RunSet, name: str, query: str) -> tuple[str, dict[str, float | None]]:
+def _strict_mains(run_set: RunSet, name: str, query: str) -> tuple[str, dict[str, MetricResult]]:
     """The strict main metric of a task, and each model's value of it."""
     metric = ""
-    values: dict[str, float | None] = {}
+    values: dict[str, MetricResult] = {}
     for model in run_set.models:
         result = run_set.results.get((model, "strict"))
         for each in result.tasks if result else ():
             if (each.task, each.query) == (name, query) and each.main is not None:
-                metric, values[model] = each.main.metric, each.main.value
+                metric, values[model] = each.main.metric, each.main
     return metric_label(name, query, "strict", metric) if metric else "", values
 
 

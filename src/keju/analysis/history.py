@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Literal
 
 from msgspec import field
 from msgspec.structs import replace
 
 from keju.analysis.comparison_sides import LabelledSide, SideChoice, only_side
-from keju.analysis.history_checks import check_alike
 from keju.analysis.intervals import task_intervals
 from keju.analysis.resampling import overall_intervals
-from keju.analysis.score_sources import ScoredRun, source_of
+from keju.analysis.score_sources import ScoredRun, contents_of, source_of
 from keju.definitions import task, tasks
-from keju.errors import UsageError
-from keju.items import Protocol, Record, Score
+from keju.errors import UsageError, shortened
+from keju.items import Protocol, Record, Score, better_end
 from keju.runs.served_models import served_lines
 from keju.scoring import (
     BenchmarkResult,
@@ -30,7 +30,7 @@ from keju.scoring import (
 )
 from keju.scoring.aggregate import task_value
 from keju.statistics import LEVEL
-from keju.texts import listed
+from keju.texts import _, listed, n_
 
 Order = Literal["time", "given"]
 
@@ -45,9 +45,14 @@ class LabelledRun(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class LabelValue(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """A value of one label with its 95 % interval by group; None where there is none."""
+    """A value of one label with its 95 % interval by group; None where there is none.
+
+    `value` counts unclear answers as wrong, `value_if_right` as right; the interval contains those
+    of both.
+    """
 
     value: float | None
+    value_if_right: float | None = None
     low: float | None = None
     high: float | None = None
 
@@ -90,6 +95,11 @@ class Change(Record, frozen=True, kw_only=True, omit_defaults=False):
     def declined(self) -> list[TaskComparison]:
         """The tasks that declined significantly."""
         return [each for each in self.tasks if each.better == "second"]
+
+    @property
+    def undecided(self) -> list[TaskComparison]:
+        """The tasks in which unclear answers decide whether the change is significant."""
+        return [each for each in self.tasks if each.undecided]
 
 
 class History(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -138,7 +148,7 @@ def history_of(
         sources.sort(key=lambda source: source.manifest().created)
     sides = [only_side(source, wanted or SideChoice(), protocol) for source in sources]
     labels = _labels(sides)
-    check_alike(list(zip(labels, sides, strict=True)), protocol)
+    _check_alike(list(zip(labels, sides, strict=True)), protocol)
     rows = _rows(labels, [side.scores for side in sides], protocol)
     if not rows:
         raise UsageError("the runs have no values under the protocol {}", protocol)
@@ -207,7 +217,7 @@ def _rows(
     results = {each.model: each for of_label in named for each in aggregate(of_label)}
     main_scores = _main_scores(named, protocol)
     rows: list[HistoryRow] = []
-    for benchmark in dict.fromkeys(task(name).benchmark for name, _, _ in main_scores):
+    for benchmark in dict.fromkeys(task(name).benchmark for name, *__ in main_scores):
         own = {key: by_label for key, by_label in main_scores.items()
                if task(key[0]).benchmark == benchmark}  # fmt: skip
         rows.append(_overall(benchmark, labels, results, own))
@@ -260,27 +270,37 @@ def _overall(
             # Alone: in bundles the groups of the same book can have another name.
             bounds = overall_intervals(scores, {label: result}).get(label)
         low, high = bounds or (None, None)
-        value = result.overall.value if result else None
-        values.append(LabelValue(value=value, low=low, high=high))
+        mean = result.overall if result else None
+        values.append(
+            LabelValue(
+                value=mean.value if mean else None,
+                value_if_right=mean.better_end if mean else None,
+                low=low,
+                high=high,
+            )
+        )
     return HistoryRow(benchmark=benchmark, task="", query="", metric="", values=values)
 
 
 def _value(scores: Sequence[Score]) -> LabelValue:
     if not scores:
         return LabelValue(value=None)
-    value = task_value(list(scores))
     interval = task_intervals(scores).get(scores[0].model)
-    if interval is None:
-        return LabelValue(value=value)
-    return LabelValue(value=value, low=interval[0], high=interval[1])
+    return LabelValue(
+        value=task_value(scores),
+        value_if_right=task_value(list(map(better_end, scores))),
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+    )
 
 
 def history_records(history: History) -> list[dict[str, str | float | None]]:
     """All values as flat records: a row for each benchmark or task and label.
 
-    Values are fractions. `change` is the difference from the previous label, with its interval and
-    the adjusted p value; `significant` is ``improved``, ``declined`` or empty. The columns with
-    ``total`` have the change since the first label, in the rows of the last label.
+    Values are fractions. `change` is the difference from the previous label (from `change_least`
+    to `change_most` while answers are unclear), with its interval and the adjusted p value;
+    `significant` is ``improved``, ``declined``, ``undecided`` (unclear answers decide it) or empty.
+    The columns with ``total`` have the change since the first label, in the rows of the last label.
     """
     count = len(history.labels)
     steps = [comparisons_of(each) for each in history.changes[: count - 1]]
@@ -302,6 +322,7 @@ def history_records(history: History) -> list[dict[str, str | float | None]]:
                     "model": label.model,
                     "created": label.created,
                     "value": value.value,
+                    "value_if_right": value.value_if_right,
                     "low": value.low,
                     "high": value.high,
                     **_described(step, ""),
@@ -321,10 +342,131 @@ def comparisons_of(change: Change) -> dict[tuple[str, str, str], Difference]:
 
 def _described(each: Difference | None, prefix: str) -> dict[str, str | float | None]:
     words = {"first": "improved", "second": "declined", "": ""}
+    ends = [end.difference for end in each.ends] or [each.difference] if each else [None]
     return {
         f"{prefix}change": each.difference if each else None,
+        f"{prefix}change_least": ends[0],
+        f"{prefix}change_most": ends[-1],
         f"{prefix}change_low": each.low if each else None,
         f"{prefix}change_high": each.high if each else None,
         f"{prefix}p_holm": each.p_holm if each else None,
-        f"{prefix}significant": words[each.better] if each else "",
+        f"{prefix}significant": "undecided"
+        if each and each.undecided
+        else words[each.better]
+        if each
+        else "",
     }
+
+
+_Labelled = tuple[str, LabelledSide]
+
+
+def _check_alike(sides: Sequence[_Labelled], protocol: Protocol) -> None:
+    """Check each label against the first.
+
+    Args:
+        sides: the labels with their sides.
+        protocol: the protocol whose scores are compared.
+
+    Raises:
+        UsageError: two labels differ in the prompt variant, system prompt, boxes, rounds, pair
+            form, benchmark, items, answered items or the signature of a metric.
+        DataError: a file of a run is damaged.
+    """
+    first = sides[0]
+    for other in sides[1:]:
+        for what, one, two in _differences(first[1], other[1], protocol):
+            if one != two:
+                raise UsageError(
+                    "{} and {} differ in {}: {} and {}. The runs of a history must have the same "
+                    "items, prompts and scoring",
+                    first[0],
+                    other[0],
+                    what,
+                    shortened(one) or _("none"),
+                    shortened(two) or _("none")
+                )  # fmt: skip
+        _check_items(first, other)
+        _check_answered(first, other, protocol)
+
+
+def _differences(
+    first: LabelledSide, second: LabelledSide, protocol: Protocol
+) -> Iterator[tuple[str, str, str]]:
+    """The properties that must be equal, each with its value on both sides."""
+    one, two = (side.run.manifest() for side in (first, second))
+    options = ("--setting", "--script", "--wording")
+    yield from zip(options, first.variant, second.variant, strict=True)
+    yield "--system-prompt", one.system_hash(first.model), two.system_hash(second.model)
+    yield "--boxes", one.settings.get("boxes", ""), two.settings.get("boxes", "")
+    yield "--rounds", str(one.rounds), str(two.rounds)
+    yield "--pairs", one.pairs, two.pairs
+    names = sorted({*one.benchmarks, *two.benchmarks})
+    for name in names:
+        texts = one.benchmarks.get(name), two.benchmarks.get(name)
+        own, other = (_definition(name, text) for text in texts)
+        yield _("the definition of the benchmark"), own, other
+    yield _("the signature of a metric"), *_signatures(first, second, protocol)
+
+
+def _definition(name: str, text: str | None) -> str:
+    """The name of a benchmark with a short hash of its definition; empty if there is none."""
+    return f"{name} ({sha256(text.encode()).hexdigest()[:8]})" if text is not None else ""
+
+
+def _signatures(first: LabelledSide, second: LabelledSide, protocol: Protocol) -> tuple[str, str]:
+    """The first differing signature of a metric of both sides; two empty texts if none differs."""
+    one, two = (
+        {
+            (score.task, score.query, score.metric): score.signature
+            for score in side.scores
+            if score.protocol == protocol and score.signature and score.value is not None
+        }
+        for side in (first, second)
+    )
+    return next(
+        ((one[key], two[key]) for key in one if two.get(key, one[key]) != one[key]), ("", "")
+    )
+
+
+def _check_items(first: _Labelled, second: _Labelled) -> None:
+    one, two = map(dict, contents_of(first[1].run, second[1].run))
+    differing = [key for key in {**one, **two} if one.get(key) != two.get(key)]
+    if differing:
+        raise UsageError(
+            n_(
+                "the items of {} and {} differ ({n:,} item, for example {}). Run both labels "
+                "with the same dataset and the same selection of items",
+                "the items of {} and {} differ ({n:,} items, for example {}). Run both labels "
+                "with the same dataset and the same selection of items",
+                len(differing),
+                first[0],
+                second[0],
+                shortened(differing[0][2])
+            )
+        )  # fmt: skip
+
+
+def _check_answered(first: _Labelled, second: _Labelled, protocol: Protocol) -> None:
+    one, two = (
+        {
+            (score.task, score.query, score.item, score.round)
+            for score in side.scores
+            if score.protocol == protocol
+        }
+        for _, side in (first, second)
+    )
+    if one != two:
+        fewer = first[0] if len(one) < len(two) else second[0]
+        lacking = sorted(one ^ two)
+        raise UsageError(
+            n_(
+                "{} has no scores of {n:,} item that another label has, for example {}. Resume "
+                "its run with keju run, and score it again",
+                "{} has no scores of {n:,} items that another label has, for example {}. Resume "
+                "its run with keju run, and score it again",
+                len(lacking),
+                fewer,
+                shortened(lacking[0][2])
+            )
+        )  # fmt: skip

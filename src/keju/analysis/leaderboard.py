@@ -18,7 +18,6 @@ from keju.analysis.labels import task_name
 from keju.analysis.marks import printed
 from keju.analysis.no_results import unranked
 from keju.analysis.own_drafts import own_draft_notes
-from keju.analysis.own_prompts import prompt_notes
 from keju.analysis.resampling import (
     NO_BASIS,
     Basis,
@@ -28,6 +27,7 @@ from keju.analysis.resampling import (
     resample_benchmark,
 )
 from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet, main_metric
+from keju.analysis.unpublished_settings import prompt_notes
 from keju.definitions import (
     OWN_BENCHMARK,
     benchmark_title,
@@ -99,9 +99,8 @@ class LeaderboardRow(NamedTuple):
     """A model of the leaderboard: its overall mean, rank and domains under each protocol.
 
     It answered `answered` of the `items` of its run. `directions` are means within domains, without
-    intervals. `seconds`, tokens and `money` are for a thousand items; None where not known. On a
-    busy machine `seconds` is the upper and `least_seconds` the lower bound. For people, who pause,
-    `answer_seconds` is the median of one answer.
+    intervals. `seconds`, tokens and `money` are for a thousand items; None where not known, as on
+    a busy machine. For people, who pause, `answer_seconds` is the median of one answer.
     """
 
     model: str
@@ -118,7 +117,6 @@ class LeaderboardRow(NamedTuple):
     input_tokens: float | None
     output_tokens: float | None
     money: float | None
-    least_seconds: float | None = None
 
     @property
     def unanswered(self) -> int:
@@ -326,7 +324,6 @@ def _groups(
             answered=answered,
             items=items,
             seconds=_seconds(own, timed.get(model)),
-            least_seconds=_least_seconds(timed.get(model)),
             answer_seconds=median(own.times) if untimed else None,  # People pause.
             money=money(own, prices),
         )
@@ -478,17 +475,10 @@ def _sort_value(overall: Sequence[Mean | None]) -> float:
 def _seconds(model_responses: ModelResponses, speed: Speed | None) -> float | None:
     """The seconds of a thousand items; of an engine of this machine as timed, without start-up."""
     if speed is not None:
-        return None if speed.busy and speed.least is None else speed.thousand
+        return None if speed.busy else speed.thousand
     return (
         None if model_responses.seconds_an_item is None else model_responses.seconds_an_item * 1000
     )
-
-
-def _least_seconds(speed: Speed | None) -> float | None:
-    """The lower bound of the seconds of a thousand items, where the machine was busy."""
-    if speed is None or speed.least is None or speed.wall is None or speed.thousand is None:
-        return None
-    return speed.thousand * speed.least / speed.wall if speed.wall else None
 
 
 def _tokens(model_responses: ModelResponses, count: int | None) -> float | None:

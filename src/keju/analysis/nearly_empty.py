@@ -1,4 +1,4 @@
-"""Incomplete pages: pages with text of which a model transcribed almost nothing, or a part."""
+"""Pages with text of which a model transcribed almost nothing."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ from keju.text import counted
 LIMIT = 0.2
 """Share of the reference's characters below which an answer counts as nearly empty."""
 
-SHORT = 0.6
-"""Share of the reference's characters below which an answer counts as a part of the text."""
-
 
 class NearlyEmpty(NamedTuple):
-    """One model's nearly empty pages of a task, or its pages with a part of the text (`short`).
+    """One model's nearly empty pages of a task.
 
     `pages` are the items with their positions in the browser, `of` the number of transcribed pages.
     """
@@ -27,22 +24,17 @@ class NearlyEmpty(NamedTuple):
     task: str
     pages: list[tuple[str, int]]
     of: int
-    short: bool = False
 
 
 def nearly_empty(run_set: RunSet) -> list[NearlyEmpty]:
-    """The incomplete pages of every model except baselines; failed requests are not counted."""
-    found: dict[tuple[str, str, bool], dict[str, int]] = {}
+    """The nearly empty pages of every model except baselines; failed requests are not counted."""
+    found: dict[tuple[str, str], dict[str, int]] = {}
     read: dict[tuple[str, str], set[str]] = {}
-    for (model, task), item, place, said in _readings(run_set):
-        read.setdefault((model, task), set()).add(item.id)
-        share = _share(item, said)
-        if share < SHORT:
-            found.setdefault((model, task, share >= LIMIT), {})[item.id] = place
-    return [
-        NearlyEmpty(model, task, list(pages.items()), len(read[model, task]), short)
-        for (model, task, short), pages in found.items()
-    ]
+    for key, item, place, said in _readings(run_set):
+        read.setdefault(key, set()).add(item.id)
+        if _share(item, said) < LIMIT:
+            found.setdefault(key, {})[item.id] = place
+    return [NearlyEmpty(*key, list(pages.items()), len(read[key])) for key, pages in found.items()]
 
 
 def _readings(run_set: RunSet) -> Iterator[tuple[tuple[str, str], Item, int, str]]:

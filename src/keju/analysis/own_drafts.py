@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from keju.analysis.run_set import RunSet
 from keju.items import Item
 from keju.models import drafted_by
-from keju.runs import RunFolder
 from keju.texts import _
 
 
@@ -55,17 +54,3 @@ def own_draft_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:
     for name, model_responses in run_set.by_model.items():
         if line := own_draft_line(name, model_responses.model, answered[name]):
             yield line
-
-
-def own_draft_lines(folder: RunFolder) -> Iterator[str]:
-    """The same for each model of a run, for the terminal."""
-    models = list(folder.manifest().models)
-    drafted = {model for item in folder.iter_items() for model in models if drafted_by(item, model)}
-    for model in models:
-        if model in drafted:
-            places = {(each.task, each.query, each.item) for each in folder.responses(model)}
-            answered = (
-                item for item in folder.iter_items() if (item.task, item.query, item.id) in places
-            )
-            if line := own_draft_line(model, model, answered):
-                yield line

@@ -8,13 +8,10 @@ from itertools import permutations
 from math import comb
 from typing import NamedTuple
 
-import numpy as np
-
 from keju.analysis.intervals import ItemsOfModel, ScoredTask, range_intervals, read_task
 from keju.analysis.labels import task_name
 from keju.analysis.marks import is_open, printed
 from keju.analysis.run_set import Mains
-from keju.errors import shortened
 from keju.items import Protocol
 from keju.scoring import BenchmarkResult, MeanResult
 from keju.scoring.value_parts import mean_weights
@@ -30,10 +27,8 @@ from keju.statistics import (
     number_names,
     paired_p,
     rank_sets,
-    value_of,
-    weigh_groups,
 )
-from keju.texts import Text, _, join_parts, listed, n_
+from keju.texts import Text, _, listed, n_
 
 Bounds = tuple[float, float]
 Span = tuple[int, int]
@@ -83,14 +78,6 @@ NO_BASIS = Basis({}, 0, (0, 0))
 """The basis of a model without a value."""
 
 
-class LargestGroup(NamedTuple):
-    """The largest group, and the possible ranks that change without it, before and after."""
-
-    name: str
-    share: float
-    changes: Mapping[str, tuple[Span, Span]]
-
-
 class ResampledMeans(NamedTuple):
     """The 95 % intervals of a benchmark under one protocol, and its models' ranks.
 
@@ -101,7 +88,6 @@ class ResampledMeans(NamedTuple):
     model's answers that are unclear, and `undecided` the possible ranks of models without a
     rank because unclear answers decide it (`unranked` has the reason). `shares` are those of the
     groups in the fullest mean. `few_groups` says that they are too few to rank the models.
-    `largest` is None where the ranks cannot be tested without it.
     """
 
     overall: dict[str, Bounds]
@@ -116,7 +102,6 @@ class ResampledMeans(NamedTuple):
     unclear: dict[str, float]
     undecided: dict[str, Span | None]
     shares: GroupShares | None
-    largest: LargestGroup | None
 
 
 _Domains = Mapping[str, Sequence[str]]
@@ -134,7 +119,6 @@ class _Benchmark(NamedTuple):
     """The scored tasks of a benchmark, with one numbering of their groups."""
 
     tasks: Mapping[str, ScoredTask]
-    groups: Sequence[str]
 
     def items(self, name: str, model: str) -> ItemsOfModel | None:
         return self.tasks[name].items.get(model) if name in self.tasks else None
@@ -219,7 +203,6 @@ def resample_benchmark(
         unclear=unclear,
         undecided={},
         shares=group_shares(parts.value) if parts.value else None,
-        largest=None,
     )
     for model in candidates:
         if model not in alike:
@@ -229,7 +212,7 @@ def resample_benchmark(
     if len(alike) == 1 or not full.digests:
         return resampled
     values = {model: _ends(results[model].overall) for model in alike}
-    return _rank(resampled, benchmark.groups, values, parts)
+    return _rank(resampled, values, parts)
 
 
 def overall_intervals(mains: Mains, results: Mapping[str, BenchmarkResult]) -> dict[str, Bounds]:
@@ -241,7 +224,7 @@ def overall_intervals(mains: Mains, results: Mapping[str, BenchmarkResult]) -> d
 
 
 def group_notes(means: Mapping[Protocol, ResampledMeans]) -> Iterator[Text]:
-    """The number of groups and the share of the largest, and what the ranks are without it."""
+    """The number of groups, and the share of the largest in the weight of the mean."""
     shares = [of_protocol.shares for of_protocol in means.values() if of_protocol.shares]
     if shares:
         yield n_(
@@ -252,33 +235,6 @@ def group_notes(means: Mapping[Protocol, ResampledMeans]) -> Iterator[Text]:
             shares[-1].groups,
             100 * shares[-1].largest,
         )
-    for protocol, of_protocol in means.items():
-        if largest := of_protocol.largest:
-            yield _describe_largest(protocol, largest)
-
-
-def _describe_largest(protocol: Protocol, largest: LargestGroup) -> Text:
-    group, share = shortened(largest.name, 40), 100 * largest.share
-    if not largest.changes:
-        return _(
-            "{}: without {}, the largest group ({:.1f} % of the weight), the same ranks remain "
-            "possible",
-            protocol,
-            group,
-            share,
-        )
-    changes = [
-        _("{} {} to {} instead of {} to {}", model, now[0], now[1], was[0], was[1])
-        for model, (was, now) in largest.changes.items()
-    ]  # fmt: skip
-    return _(
-        "{}: without {}, the largest group ({:.1f} % of the weight), these possible ranks "
-        "change: {}",
-        protocol,
-        group,
-        share,
-        join_parts(changes)
-    )  # fmt: skip
 
 
 def _read_benchmark(mains: Mains, results: Mapping[str, BenchmarkResult]) -> _Benchmark:
@@ -288,9 +244,7 @@ def _read_benchmark(mains: Mains, results: Mapping[str, BenchmarkResult]) -> _Be
         for (task, query), scores in mains.items()
     }
     numbers = number_names(name for task in tasks.values() for name in task.units)
-    return _Benchmark(
-        {name: task.renumbered(numbers) for name, task in tasks.items()}, list(numbers)
-    )
+    return _Benchmark({name: task.renumbered(numbers) for name, task in tasks.items()})
 
 
 def _domains_with_value(result: BenchmarkResult) -> dict[str, list[str]]:
@@ -376,7 +330,6 @@ def _ends(mean: MeanResult) -> Bounds:
 
 def _rank(
     resampled: ResampledMeans,
-    groups: Sequence[str],
     values: Mapping[str, Bounds],
     parts: _Parts,
 ) -> ResampledMeans:
@@ -424,11 +377,7 @@ def _rank(
                 needed - number,
             )
         )
-    if number <= needed:
-        return resampled
-    return resampled._replace(
-        largest=_drop_largest(groups, dict(zip(names, spans, strict=True)), parts)
-    )
+    return resampled
 
 
 def _test_pairs(parts: _Parts, values: Sequence[Bounds]) -> dict[tuple[int, int], float]:
@@ -446,38 +395,6 @@ def _test_pairs(parts: _Parts, values: Sequence[Bounds]) -> dict[tuple[int, int]
             p = max(at_ends[one, other + columns], at_ends[other, one + columns])
             p_values[one, other] = 1.0 if least < 0 < most else p
     return dict(zip(p_values, holm(list(p_values.values())), strict=True))
-
-
-def _drop_largest(groups: Sequence[str], spans: Mapping[str, Span], parts: _Parts) -> LargestGroup:
-    """Test every two models again without the group with the largest share."""
-    numbers, shares = weigh_groups(parts.value)
-    place = int(np.argmax(shares.round(9)))
-
-    def without_largest(ratios: Sequence[Ratio]) -> list[Ratio]:
-        fewer = []
-        for part in ratios:
-            rows = part.groups != numbers[place]
-            if rows.any():
-                top, bottom = part.top[rows], part.bottom[rows]
-                fewer.append(Ratio(part.groups[rows], top, bottom, part.weight))
-        return fewer
-
-    fewer = without_largest(parts.value)
-    if_right = fewer if parts.if_right is parts.value else without_largest(parts.if_right)
-    ends = [np.nan_to_num(value_of(ratios)).tolist() for ratios in (fewer, if_right)]
-    values = list(zip(*ends, strict=True))
-    now = rank_sets(
-        [printed(low) for low, _ in values], _test_pairs(_Parts(fewer, if_right), values)
-    )
-    return LargestGroup(
-        groups[numbers[place]],
-        float(shares[place]),
-        {
-            model: (was, after)
-            for (model, was), after in zip(spans.items(), now, strict=True)
-            if was != after
-        },
-    )
 
 
 def _notes(benchmark: _Benchmark) -> Iterator[Text]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from keju.analysis.labels import metric_label, task_name
 from keju.analysis.run_set import RunSet
 from keju.definitions import task
-from keju.items import Protocol, Score
+from keju.items import Protocol, Score, better_end
 from keju.scoring import PROTOCOLS
 from keju.scoring.aggregate import task_value
 from keju.scoring.value_parts import mean_weights, number_units, task_parts
@@ -22,7 +22,8 @@ class RoundSpread(NamedTuple):
     `deviation` is their standard deviation: the noise of decoding. `standard_error` is that of the
     value over all rounds when groups of items are drawn again; None where it has no interval.
     `items` have a value in all rounds. Without `task` it is the mean over the domains of a
-    benchmark, which has no metric.
+    benchmark, which has no metric. These numbers count unclear answers as wrong, and those
+    `if_right` as right.
     """
 
     protocol: Protocol
@@ -31,8 +32,11 @@ class RoundSpread(NamedTuple):
     metric: str
     model: str
     values: list[float]
+    values_if_right: list[float]
     deviation: float
+    deviation_if_right: float
     standard_error: float | None
+    standard_error_if_right: float | None
     items: int
     groups: int
 
@@ -85,14 +89,14 @@ def _rows(
     for scope in scopes:
         chosen = {place: tasks[place] for place in scope}
         scores = [score for rounds in chosen.values() for each in rounds for score in each]
-        values = [
-            sum(
-                weight * (task_value(chosen[place][number]) or 0.0)
-                for place, weight in scope.items()
-            )
-            for number in range(len(next(iter(chosen.values()))))
-        ]
         numbers = number_units(scores)
+        ends = [_spread(chosen, scope, model, numbers)] * 2
+        if any(score.if_right for score in scores):
+            if_right = {
+                place: [list(map(better_end, each)) for each in rounds]
+                for place, rounds in chosen.items()
+            }
+            ends[1] = _spread(if_right, scope, model, numbers)
         place = next(iter(scope)) if len(scope) == 1 else None
         yield RoundSpread(
             protocol=protocol,
@@ -100,12 +104,36 @@ def _rows(
             task=task_name(*place) if place else "",
             metric=metric_label(*place, protocol, scores[0].metric) if place else "",
             model=model,
-            values=values,
-            deviation=stdev(values),
-            standard_error=_standard_error(chosen, scope, model, numbers),
+            values=ends[0].values,
+            values_if_right=ends[1].values,
+            deviation=ends[0].deviation,
+            deviation_if_right=ends[1].deviation,
+            standard_error=ends[0].standard_error,
+            standard_error_if_right=ends[1].standard_error,
             items=sum(len(rounds[0]) for rounds in chosen.values()),
             groups=len(numbers),
         )
+
+
+class _End(NamedTuple):
+    """One end of a spread: with unclear answers as wrong, or as right."""
+
+    values: list[float]
+    deviation: float
+    standard_error: float | None
+
+
+def _spread(
+    chosen: Mapping[tuple[str, str], _Rounds],
+    scope: Mapping[tuple[str, str], float],
+    model: str,
+    numbers: Mapping[str, int],
+) -> _End:
+    values = [
+        sum(weight * (task_value(chosen[place][number]) or 0.0) for place, weight in scope.items())
+        for number in range(len(next(iter(chosen.values()))))
+    ]
+    return _End(values, stdev(values), _standard_error(chosen, scope, model, numbers))
 
 
 def _standard_error(

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from keju.analysis.asked_items import Answer, AskedItem, AskedItems, ItemsByName, Run, item_name
 from keju.analysis.packed_scores import ResponseScores, ScoreList, ScorePacker
 from keju.analysis.page_texts import PageTexts
 from keju.analysis.roles import model_role
-from keju.analysis.run_answers import renamed_score, scores_by_model, share_texts
-from keju.analysis.run_names import names_of_datasets, run_name, shared_ids
 from keju.definitions import counted_status, query_of
 from keju.definitions.shared_answers import SharedAnswers
 from keju.definitions.wordings import RELEASED
@@ -34,10 +32,11 @@ from keju.items import (
 )
 from keju.models import REPLAYED
 from keju.running.readings import name_of_images
-from keju.runs import HUMAN, RunFolder
+from keju.runs import HUMAN, RunFolder, RunManifest
 from keju.runs.served_models import served_name
-from keju.scoring import ItemName, Result, aggregate
-from keju.text import answer_part, counted
+from keju.scoring import ItemName, Result, aggregate, check_scores
+from keju.scoring.scores_parquet import iter_scores_of
+from keju.scoring.stored import scores_path
 
 Mains = Mapping[tuple[str, str], Sequence[Score]]
 """The scores of main metrics under one protocol, by task and query."""
@@ -203,8 +202,8 @@ def load_runs(paths: Sequence[Path], *, scores: Iterable[Score] | None = None) -
     """
     folders = [RunFolder.open(path) for path in paths]
     manifests = [folder.manifest() for folder in folders]
-    names = names_of_datasets(manifests)
-    shared = shared_ids(
+    names = _names_of_datasets(manifests)
+    shared = _shared_ids(
         [
             (manifest, folder.iter_items())
             for manifest, folder in zip(manifests, folders, strict=True)
@@ -214,13 +213,13 @@ def load_runs(paths: Sequence[Path], *, scores: Iterable[Score] | None = None) -
     run_set = RunSet([], {}, asked, {})
     spoken = Counter((name, each.label) for each in manifests for name in each.models)
     for folder, manifest in zip(folders, manifests, strict=True):
-        run = Run(run_name(folder.path, [run.name for run in run_set.runs]), folder.path, manifest)
+        run = Run(_run_name(folder.path, [run.name for run in run_set.runs]), folder.path, manifest)
         run_set.runs.append(run)
         for item in folder.iter_items():
             unique = f"{item.id} · {names[manifest.items_key]}"
             is_shared = (item.task, item.query, item.id) in shared
             asked.add_item(run, item, unique if is_shared else item.id)
-        known = scores_by_model(folder, scores)
+        known = _scores_by_model(folder, scores)
         _add_run(run_set, asked, folder, spoken, known)
     asked.sort(run_set.by_model)
     return run_set
@@ -268,10 +267,10 @@ def _add_run(
                 response.model,
                 response.item,
             )
-        renamed = [renamed_score(score, label, item.id) for score in found]
+        renamed = [_renamed_score(score, label, item.id) for score in found]
         shown = _ranking(response, found) if response.candidate else response
         model_responses.add_item(counted_status(item, shown.status), response.benchmark)
-        asked.add_answer(place, Answer(label, share_texts(shown, item.id, renamed), renamed))
+        asked.add_answer(place, Answer(label, _share_texts(shown, item.id, renamed), renamed))
     _add_readings(run_set, asked, run, folder)
 
 
@@ -310,19 +309,6 @@ def reader_of_responses(model_responses: ModelResponses) -> str:
     return rest.partition("+")[0] if kind == "ocr+llm" else ""
 
 
-def readings_of(run_set: RunSet) -> dict[tuple[str, str], str]:
-    """The transcription that each voice was sent in the first round, by its name and the images."""
-    texts: dict[tuple[str, str], str] = {}
-    paths = {run.name: run.path for run in run_set.runs}
-    for name, model_responses in run_set.by_model.items():
-        if reader := reader_of_responses(model_responses):
-            for reading in RunFolder.open(paths[model_responses.run]).readings(reader):
-                scripts = ("released", model_responses.variant.script)
-                if reading.script in scripts and reading.round == 1:
-                    texts[name, reading.item] = counted(answer_part(reading.text))
-    return texts
-
-
 def sees_image(model_responses: ModelResponses) -> bool:
     """Whether a voice is a model that answered from the image only, without any text."""
     return (
@@ -337,15 +323,22 @@ def main_metric(item: Item, protocol: Protocol) -> str:
     return next(iter(getattr(query_of(item), protocol)), "")
 
 
-def main_values(asked: AskedItem) -> dict[str, float]:
-    """Each model's `strict` main value of an item as the mean over its rounds, where it has one."""
+def main_values(asked: AskedItem) -> dict[str, tuple[float, float]]:
+    """Each model's `strict` main value of an item as the mean over its rounds, where it has one.
+
+    The two ends of a value have unclear answers as wrong, and as right.
+    """
     main = ("strict", main_metric(asked.item, "strict"))
-    found: dict[str, list[float]] = {}
+    found: dict[str, list[tuple[float, float]]] = {}
     for answer in asked.answers:
         for score in answer.scores:
             if (score.protocol, score.metric) == main and score.value is not None:
-                found.setdefault(answer.model, []).append(score.value)
-    return {model: fmean(values) for model, values in found.items()}
+                ends = score.value, score.value_if_right or 0.0
+                found.setdefault(answer.model, []).append(ends)
+    return {
+        model: (fmean(low for low, _ in ends), fmean(high for _, high in ends))
+        for model, ends in found.items()
+    }
 
 
 def _has_metrics(item: Item) -> bool:
@@ -382,3 +375,87 @@ def _build_model_responses(
         model, run.name, variant, role, kind=kind, instructed=instructed
     )
     return run_set.by_model.setdefault(label, model_responses)
+
+
+def _names_of_datasets(manifests: Sequence[RunManifest]) -> dict[str, str]:
+    """A unique name for each dataset hash: the dataset's, with its version or hash where needed."""
+    about = {each.items_key: each for each in manifests}
+    tries = [
+        {key: each.dataset for key, each in about.items()},
+        {key: f"{each.dataset} {each.dataset_version}" for key, each in about.items()},
+        {key: _add_pairs(each.dataset, each) for key, each in about.items()},
+        {
+            key: _add_pairs(f"{each.dataset} {each.dataset_version}", each)
+            for key, each in about.items()
+        },
+    ]
+    unique = (names for names in tries if len(set(names.values())) == len(about))
+    hashes = {key: f"{each.dataset} {key[:8]}" for key, each in about.items()}
+    return next(unique, {key: _add_pairs(hashes[key], each) for key, each in about.items()})
+
+
+def _add_pairs(name: str, manifest: RunManifest) -> str:
+    """A dataset's name with the reduced form of its pairs."""
+    return f"{name} ({manifest.pairs})" if manifest.pairs else name
+
+
+def _shared_ids(runs: Sequence[tuple[RunManifest, Iterable[Item]]]) -> set[tuple[str, str, str]]:
+    """The tasks, queries and ids that items of at least two datasets share."""
+    if len({manifest.items_key for manifest, _ in runs}) < 2:
+        return set()
+    datasets: dict[tuple[str, str, str], set[str]] = {}
+    for manifest, items in runs:
+        for item in items:
+            place = (item.task, item.query, item.id)
+            datasets.setdefault(place, set()).add(manifest.items_key)
+    return {place for place, hashes in datasets.items() if len(hashes) > 1}
+
+
+def _run_name(path: Path, taken: Collection[str]) -> str:
+    """The directory's name, with as many parents as are needed to distinguish it."""
+    parts = path.resolve().parts
+    names = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
+    return next((name for name in names if name not in taken), f"run {len(taken) + 1}")
+
+
+def _scores_by_model(
+    folder: RunFolder, scores: Iterable[Score] | None
+) -> Callable[[str], ResponseScores]:
+    """A function that gives the scores of one model, by item and key of the response.
+
+    Args:
+        folder: the run.
+        scores: the scores to use; by default the stored ones are read, one model's at a time.
+
+    Raises:
+        UsageError: the run has no scores or has changed since.
+        DataError: a file of the run is damaged.
+    """
+    if scores is not None:
+        given: dict[str, list[Score]] = {}
+        for score in scores:
+            given.setdefault(score.model, []).append(score)
+        return lambda model: ResponseScores(given.get(model, ()))
+    check_scores(folder)
+
+    def read(model: str) -> ResponseScores:
+        path = scores_path(folder, model)
+        return ResponseScores(iter_scores_of(path) if path.is_file() else ())
+
+    return read
+
+
+def _renamed_score(score: Score, model: str, item: str) -> Score:
+    """The score with other names of its model and item."""
+    if (score.model, score.item) == (model, item):
+        return score
+    return replace(score, model=model, item=item)
+
+
+def _share_texts(response: Response, item: str, scores: Sequence[Score]) -> Response:
+    """A response whose item and key are the same texts in memory as those of its scores."""
+    if response.item == item:
+        force_setattr(response, "item", item)
+    if scores and response.key == scores[0].key:
+        force_setattr(response, "key", scores[0].key)
+    return response

@@ -5,8 +5,8 @@ with repeats, on text as OCR scoring counts it). A transcription that matches it
 settled. The others are compared with the references of pages on which the model's transcription
 does not match either. Page A chooses the page B whose reference has the highest coefficient with
 A's transcription, if that is at least `LEAST` and at least `TIMES` the coefficient with A's own
-reference. A is linked to B if no other page chooses B. Swaps and cycles are closed chains of links;
-texts that moved by one page are open chains.
+reference, and if no other page chooses B. Two texts that were swapped, and texts that moved by one
+page, are pages of this kind.
 
 Bounds: one pass over the transcriptions; a trigram of more than `MOST_PAGES` references is ignored,
 and at most `MOST_TRIGRAMS` trigrams are indexed (of more, a sample by their hash, the same for
@@ -16,8 +16,7 @@ transcriptions and references). So the cost grows with the text and not with pai
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 from zlib import crc32
 
@@ -48,29 +47,36 @@ MOST_PAGES = 20
 MOST_TRIGRAMS = 1_000_000
 """Maximum trigrams in the index, about 200 MB."""
 
-MOST_LINES, MOST_NAMED = 20, 30
-"""Maximum chains that `keju score` prints, and named pages of a chain."""
+MOST_LINES = 20
+"""Maximum pages that `keju score` prints."""
 
 _LONGEST = 20_000
 _CANDIDATES = 3
 
 
-class SwapChain(NamedTuple):
-    """Pages of one task where the transcription of each matches the reference of the next.
+class SwappedPage(NamedTuple):
+    """A page whose transcription matches the reference of another page, `text_of`.
 
-    Attributes:
-        pages: the items, in the order of the chain.
-        closed: whether the transcription of the last matches the reference of the first.
-        models: the models with such transcriptions, with the number of pages where it is a part of
-            them.
-        others: models whose transcriptions match the pages' own references. If there are any, not
-            the texts but the transcriptions of `models` are swapped.
+    `models` have such transcriptions. `others` have one that matches the page's own reference: if
+    there are any, not the texts but the transcriptions of `models` are swapped.
     """
 
-    pages: tuple[ItemName, ...]
-    closed: bool
+    page: ItemName
+    text_of: ItemName
     models: tuple[str, ...]
     others: tuple[str, ...]
+
+    @property
+    def line(self) -> Text:
+        """The page, the other one, and the models, in one sentence."""
+        names = self.page[2], self.text_of[2], listed(self.models)
+        if not self.others:
+            return _("Texts swapped? {} was read as the text of {} (by {})", *names)
+        return _(
+            "Readings swapped? {} was read as the text of {} (by {}, but as its own text by {})",
+            *names,
+            listed(self.others),
+        )
 
 
 class SwapCheck(NamedTuple):
@@ -81,7 +87,7 @@ class SwapCheck(NamedTuple):
     own pages that is too short to be compared.
     """
 
-    found: list[SwapChain]
+    found: list[SwappedPage]
     unchecked: int = 0
     pages: int = 0
 
@@ -146,27 +152,27 @@ class SwapFinder:
         else:
             unmatched[key] = transcription
 
-    def found(self) -> list[SwapChain]:
-        """All chains of at least two pages, the longest first."""
-        models: dict[_Chain, list[str]] = {}
+    def found(self) -> list[SwappedPage]:
+        """All such pages, in the order of their names."""
+        models: dict[tuple[ItemName, ItemName], list[str]] = {}
         for model, unmatched in self._unmatched.items():
-            for chain in _chains(self._links(unmatched)):
-                models.setdefault(chain, []).append(model)
-        found: list[SwapChain] = []
-        for (pages, closed), names in _merge_parts(models).items():
-            matching = [
-                name
-                for name, own in self._matching.items()
-                if name not in models.get((pages, closed), ())
-                and 2 * len(own & set(pages)) > len(pages)
-            ]
-            found.append(SwapChain(pages, closed, tuple(names), tuple(matching)))
-        return sorted(found, key=lambda each: (-len(each.pages), each.pages))
+            for link in self._links(unmatched).items():
+                models.setdefault(link, []).append(model)
+        return [
+            SwappedPage(
+                page,
+                text_of,
+                tuple(names),
+                tuple(name for name, own in self._matching.items() if page in own),
+            )
+            for (page, text_of), names in sorted(models.items())
+        ]
 
     def check(self) -> SwapCheck:
-        """All chains, and the number of transcribed pages that are in none and match no text."""
+        """The swapped pages, and the number of transcribed ones that match no text."""
         found = self.found()
-        settled = {key for each in found for key in each.pages}.union(*self._matching.values())
+        settled = {key for each in found for key in (each.page, each.text_of)}
+        settled = settled.union(*self._matching.values())
         return SwapCheck(found, len(self._transcribed - settled), len(self._transcribed))
 
     def _links(self, unmatched: Mapping[ItemName, str]) -> dict[ItemName, ItemName]:
@@ -225,61 +231,6 @@ def _compute_dice(one: str, other: str) -> float:
     return 2 * (left & right).total() / max(1, left.total() + right.total())
 
 
-_Chain = tuple[tuple[ItemName, ...], bool]
-"""Pages, and whether the last is linked to the first."""
-
-
-def _merge_parts(models: Mapping[_Chain, Sequence[str]]) -> dict[_Chain, list[str]]:
-    """The chains with their models; parts of a longer chain are merged into it.
-
-    A model with only parts of a chain is listed with the number of its pages.
-    """
-    kept: dict[_Chain, list[str]] = {}
-    pieces: dict[_Chain, Counter[str]] = {}
-    for (pages, closed), names in sorted(models.items(), key=lambda each: -len(each[0][0])):
-        whole = next((longer for longer in kept if _is_piece(pages, longer)), None)
-        if whole is None or closed:
-            kept[pages, closed] = list(names)
-        else:
-            pieces.setdefault(whole, Counter()).update(dict.fromkeys(names, len(pages)))
-    for whole, counts in pieces.items():
-        total = len(whole[0])
-        for name, part in counts.items():
-            kept[whole].append(
-                _("{} ({:,} of {:,} pages)", name, part, total) if part < total else name
-            )
-    return kept
-
-
-def _is_piece(pages: Sequence[ItemName], longer: _Chain) -> bool:
-    """Whether an open chain's links are all links of a longer chain."""
-    following = dict(pairwise(longer[0]))
-    if longer[1]:
-        following[longer[0][-1]] = longer[0][0]
-    return all(following.get(one) == other for one, other in pairwise(pages))
-
-
-def _chains(links: Mapping[ItemName, ItemName]) -> Iterator[_Chain]:
-    """The chains of a one-to-one relation, each from its beginning or its smallest page."""
-    ends = set(links.values())
-    left = set(links)
-    for start in sorted(key for key in links if key not in ends):
-        chain = _follow(start, links)
-        left.difference_update(chain)
-        yield chain, False
-    while left:
-        chain = _follow(min(left), links)
-        left.difference_update(chain)
-        yield chain, True
-
-
-def _follow(start: ItemName, links: Mapping[ItemName, ItemName]) -> tuple[ItemName, ...]:
-    chain = [start]
-    while (following := links.get(chain[-1])) is not None and following != start:
-        chain.append(following)
-    return tuple(chain)
-
-
 def swapped_in(run: RunFolder) -> SwapCheck:
     """The swapped pages of a run, by the transcriptions of all models that got the images."""
     finder = SwapFinder(run.iter_items())
@@ -312,52 +263,10 @@ def saw_page(response: Response, role: str) -> bool:
     return answered and image and role != "baseline"
 
 
-class SwapLine(NamedTuple):
-    """One chain in the report: items by name and number, what happened, and the models."""
-
-    head: str
-    items: list[tuple[str, int]]
-    more: int
-    what: str
-    models: str
-    others: str
-
-
-def _head(each: SwapChain) -> Text:
-    """The heading of a chain; another where other models transcribed the pages' own texts."""
-    if each.others:
-        return _("Readings swapped?")
-    return _("Texts swapped?")
-
-
-def _describe_chain(each: SwapChain) -> Text:
-    if not each.closed:
-        return _("each page was read as the text of the next")
-    if len(each.pages) == 2:
-        return _("each page was read as the text of the other")
-    return _("each page was read as the text of the next, and the last as that of the first")
-
-
-def swap_table(found: Sequence[SwapChain], run_set: RunSet) -> list[SwapLine]:
-    """The chains as the report lists them, with the number of each item in the report."""
-    numbers = {item_name(asked.item): at for at, asked in enumerate(run_set.asked)}
-    return [
-        SwapLine(
-            head=_head(each),
-            items=[(key[2], numbers[key]) for key in each.pages[:MOST_NAMED]],
-            more=max(0, len(each.pages) - MOST_NAMED),
-            what=_describe_chain(each),
-            models=listed(each.models),
-            others=listed(each.others),
-        )
-        for each in found
-    ]
-
-
 def swap_lines(check: SwapCheck, hint: str = "") -> Iterator[Text]:
-    """Output of `keju score`: one line per chain, at most `MOST_LINES`, a hint, unchecked pages."""
+    """Output of `keju score`: at most `MOST_LINES` pages, a hint, and the unchecked pages."""
     found = check.found
-    yield from map(_swap_line, found[:MOST_LINES])
+    yield from (each.line for each in found[:MOST_LINES])
     if len(found) > MOST_LINES:
         yield _("Texts swapped? {:,} more; the report lists all of them", len(found) - MOST_LINES)
     if found:
@@ -369,20 +278,3 @@ def swap_lines(check: SwapCheck, hint: str = "") -> Iterator[Text]:
         yield _("These pages are scored as they are. {}.", join_sentences(hints))
     if note := check.unchecked_note:
         yield note
-
-
-def _swap_line(each: SwapChain) -> Text:
-    names: str = listed([item for _, _, item in each.pages[:MOST_NAMED]])
-    if (more := len(each.pages) - MOST_NAMED) > 0:
-        names = _("{} and {:,} more", names, more)
-    head, what, models = _head(each), _describe_chain(each), listed(each.models)
-    if not each.others:
-        return _("{} {}: {} (by {})", head, names, what, models)
-    return _(
-        "{} {}: {} (by {}, but as its own text by {})",
-        head,
-        names,
-        what,
-        models,
-        listed(each.others)
-    )  # fmt: skip

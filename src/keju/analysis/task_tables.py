@@ -64,6 +64,7 @@ class MetricRow(NamedTuple):
     protocol: Protocol
     metric: str
     value: float | None
+    value_if_right: float | None
     pooling: str
     scored: int
     items: int
@@ -163,6 +164,7 @@ def metric_rows(results: Results) -> Iterator[MetricRow]:
                     protocol=protocol,
                     metric=label_of(declared),
                     value=metric.value,
+                    value_if_right=metric.better_end,
                     pooling=declared.over.rule,
                     scored=metric.scored,
                     items=metric.items,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keju.analysis.run_set import RunSet
-from keju.definitions.wordings import RELEASED, is_own_wording, parse_few_shot, wording
+from keju.definitions import query_of
+from keju.definitions.wordings import RELEASED, parse_few_shot, wording
 from keju.runs import RunManifest
-from keju.texts import Text, _, recognised
+from keju.texts import Text, _, listed, recognised
 
 
 def asked_otherwise(run_set: RunSet) -> list[tuple[str, Text]]:
@@ -57,7 +58,26 @@ def _wording_lines(manifest: RunManifest) -> Iterator[Text]:
             yield _(
                 "Wording {}: {}. Source: {}", name, recognised(found.what), recognised(found.source)
             )
-            if is_own_wording(name):
-                continue  # Their texts are shown completely, under "Own prompts".
+            if found.system:
+                yield _("Wording {}, system prompt: {}", name, found.system)
             for form, prompt in found.prompts.items():
+                if prompt.system:
+                    yield _("Wording {}, {}, system prompt: {}", name, form, prompt.system)
                 yield _("Wording {}, {}: {}", name, form, prompt.ask)
+
+
+def prompt_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:
+    """The rows of a benchmark's leaderboard with another prompt than the paper's."""
+    asked = {
+        answer.model
+        for each in run_set.asked
+        if each.item.benchmark == benchmark and query_of(each.item).official
+        for answer in each.answers
+    }
+    own = [
+        f"{name} (--system-prompt)" if model_responses.instructed else name
+        for name, model_responses in run_set.by_model.items()
+        if name in asked and model_responses.own_prompt
+    ]
+    if own:
+        yield _("Not the paper's prompt, even under official: {}", listed(own))

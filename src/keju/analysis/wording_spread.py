@@ -1,4 +1,4 @@
-"""Sensitivity to wording: how scores and the order of models depend on the prompt.
+"""Sensitivity to wording: how scores depend on the prompt.
 
 No interval of a spread or of a standard deviation over wordings is computed: a maximum minus a
 minimum is biased upwards, in the sample and again in each resample, so that such an interval does
@@ -7,8 +7,7 @@ not contain the true spread. Differences from one wording have intervals, and th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
@@ -37,21 +36,17 @@ _Series = tuple[str, str, str, str]
 class WordingValue(NamedTuple):
     """A value in one wording, and its difference from that in the row's base with its interval.
 
-    `value_if_right` is the value if every unclear answer were right. While answers are unclear, the
-    difference is that of the values with unclear answers as wrong, and the interval contains those
-    of the least and the greatest difference. `unclear` is the share of unclear answers.
+    `value_if_right` is the value if every unclear answer were right. While answers are unclear,
+    the difference is from `least` (those of the base are right) to `most` (those of this wording
+    are right), and the interval contains those of both. `unclear` is the share of unclear answers.
     """
 
     value: float
-    difference: float | None = None
+    value_if_right: float
+    unclear: float
+    least: float | None = None
+    most: float | None = None
     interval: Interval | None = None
-    value_if_right: float | None = None
-    unclear: float = 0.0
-
-    @property
-    def better_end(self) -> float:
-        """`value_if_right`, or `value` where no answer is unclear."""
-        return self.value if self.value_if_right is None else self.value_if_right
 
 
 class WordingRow(NamedTuple):
@@ -83,25 +78,17 @@ class WordingRow(NamedTuple):
         return max(each.unclear for each in self.values.values())
 
     @property
-    def spread(self) -> float:
-        """The highest value minus the lowest; it has no interval."""
-        values = [each.value for each in self.values.values()]
-        return max(values) - min(values)
-
-
-class OrderRow(NamedTuple):
-    """Two models whose order changes between wordings of a task.
-
-    `above` are the wordings in which the first scores higher, `below` those in which it scores
-    lower. A wording in which unclear answers decide the order is in neither.
-    """
-
-    protocol: Protocol
-    task: str
-    first: str
-    second: str
-    above: list[str]
-    below: list[str]
+    def spread(self) -> tuple[float, float]:
+        """The highest value minus the lowest, at least and at most; it has no interval."""
+        ends = [sorted((each.value, each.value_if_right)) for each in self.values.values()]
+        least = max(low for low, _ in ends) - min(high for _, high in ends)
+        most = max(
+            high - low
+            for one, (_, high) in enumerate(ends)
+            for other, (low, _) in enumerate(ends)
+            if one != other
+        )
+        return max(0.0, least), max(0.0, most)
 
 
 class WordingSpread(NamedTuple):
@@ -113,8 +100,6 @@ class WordingSpread(NamedTuple):
     wordings: list[str]
     rows: list[WordingRow]
     overall: list[WordingRow]
-    orders: list[OrderRow]
-    pairs: int
 
 
 _Shared = Mapping[str, list[Score]]
@@ -122,7 +107,7 @@ _Shared = Mapping[str, list[Score]]
 
 
 def wording_spread(run_set: RunSet) -> WordingSpread:
-    """The values of every model, task and protocol by wording, and pairs whose order changes.
+    """The values of every model, task and protocol by wording.
 
     Only items that a model answered in all wordings of the task are compared.
     """
@@ -130,24 +115,17 @@ def wording_spread(run_set: RunSet) -> WordingSpread:
     wordings = list(dict.fromkeys(word for labels in series.values() for word in labels))
     rows: list[WordingRow] = []
     overall: list[WordingRow] = []
-    orders: list[OrderRow] = []
     for protocol in PROTOCOLS:
         by_model: dict[str, list[_Shared]] = {}
         for (task, query), scores in run_set.mains[protocol].items():
             name = task_name(task, query)
-            valued: dict[str, dict[str, tuple[float, float]]] = {}
             for place, labels in series.items():
                 shared = _select_shared(scores, labels)
                 if len(shared) < 2:
                     continue
                 model = _model(place, series)
-                row = _row(protocol, name, model, [shared], list(shared))
-                rows.append(row)
-                valued[model] = {
-                    word: (each.value, each.better_end) for word, each in row.values.items()
-                }
+                rows.append(_row(protocol, name, model, [shared], list(shared)))
                 by_model.setdefault(model, []).append(shared)
-            orders.extend(_orders(protocol, name, valued))
         for model, tasks in by_model.items():
             common = [word for word in tasks[0] if all(word in shared for shared in tasks)]
             if len(tasks) > 1 and len(common) > 1:
@@ -157,8 +135,7 @@ def wording_spread(run_set: RunSet) -> WordingSpread:
         [row if row.p is None else row._replace(adjusted=next(adjusted)) for row in side]
         for side in (rows, overall)
     )
-    changed = [row for row in orders if row.above and row.below]
-    return WordingSpread(wordings, rows, overall, changed, len(orders))
+    return WordingSpread(wordings, rows, overall)
 
 
 def _row(
@@ -189,12 +166,16 @@ def _row(
     def wording_value(place: int) -> WordingValue:
         of_wording = [score for by_wording in chosen for score in by_wording[place]]
         unclear = sum(bool(score.if_right) for score in of_wording) / len(of_wording)
-        value = WordingValue(values[place], None, None, values_if_right[place], unclear)
+        value = WordingValue(values[place], values_if_right[place], unclear)
         if place == base:
             return value
         least = difference_interval(columns, place, base + len(wordings))
         most = difference_interval(columns, place + len(wordings), base)
-        return value._replace(difference=values[place] - values[base], interval=widest(least, most))
+        return value._replace(
+            least=values[place] - values_if_right[base],
+            most=values_if_right[place] - values[base],
+            interval=widest(least, most),
+        )
 
     return WordingRow(
         protocol=protocol,
@@ -260,17 +241,3 @@ def _select_shared(scores: Sequence[Score], labels: Mapping[str, str]) -> dict[s
         return {}
     both = set.intersection(*(set(each) for each in found.values()))
     return {w: [each[key] for key in sorted(both)] for w, each in found.items()} if both else {}
-
-
-def _orders(
-    protocol: Protocol, task: str, valued: Mapping[str, Mapping[str, tuple[float, float]]]
-) -> Iterator[OrderRow]:
-    """Every two models with two common wordings, and the wordings in which each is above."""
-    for (one, first), (other, second) in combinations(valued.items(), 2):
-        shared = [wording for wording in first if wording in second]
-        if len(shared) > 1:
-            yield OrderRow(
-                protocol, task, one, other,
-                [word for word in shared if min(first[word]) > max(second[word])],
-                [word for word in shared if max(first[word]) < min(second[word])],
-            )  # fmt: skip

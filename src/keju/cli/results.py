@@ -104,7 +104,7 @@ def score(
     from keju.definitions import without_official
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
-    from keju.judging import gather_decisions
+    from keju.judging import gather_decisions, stored_extractors
     from keju.reporting.answer_readings import readings_lines
     from keju.runs import RunFolder
     from keju.scoring import (
@@ -151,9 +151,13 @@ def score(
     results = [result for summary in summaries for result in summary.results]
     models = [summary.model for summary in summaries]
     of_run = _lines_of_run(run, adjudicated, extractor) if run else []
-    readings = list(map(translate, reading_lines(results, run)))
-    read_by = readings_lines(results, str(what) if run else "")
-    lines = list(map(translate, [*of_run, *summary_lines(summaries), *read_by]))
+    # If replies are stored and not used, that is printed instead of the price of new ones.
+    decidable = run if run and (extractor or not stored_extractors(run)) else None
+    read_by = readings_lines(results, decidable)
+    lines, readings = (
+        list(map(translate, each))
+        for each in ([*of_run, *summary_lines(summaries), *read_by], reading_lines(results, run))
+    )
     print_briefly(
         [
             *scores_tables(results, models, width=out.width),
@@ -173,7 +177,6 @@ def score(
 def _lines_of_run(run: RunFolder, adjudicated: Path | None, extractor: str | None) -> list[str]:
     """The notes on a scored run that are printed below its scores."""
     from keju.analysis.blank_pages import invented_lines
-    from keju.analysis.own_drafts import own_draft_lines
     from keju.analysis.swapped import swap_lines, swapped_in
     from keju.analysis.unpublished_settings import otherwise_lines
     from keju.cli.output.run_summary import unfinished_lines
@@ -182,7 +185,7 @@ def _lines_of_run(run: RunFolder, adjudicated: Path | None, extractor: str | Non
 
     label = run.manifest().label
     lines: list[str] = [_("Label of the run: {}", label)] if label else []
-    lines += [*unfinished_lines(run), *own_draft_lines(run), *otherwise_lines(run.manifest())]
+    lines += [*unfinished_lines(run), *otherwise_lines(run.manifest())]
     lines += [*swap_lines(swapped_in(run)), *invented_lines(run)]
     if extractor in run.manifest().models:
         lines.append(

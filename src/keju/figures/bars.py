@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 import altair as alt
 
@@ -89,7 +90,8 @@ def option_rows(
         for row in (official or {}).get("rows", ())  # type: ignore[attr-defined]
         for model, rate in zip(models, row[2], strict=True)
     }
-    for true, asked, rates, __, taken in list(table["rows"])[:_MOST_OPTIONS]:  # type: ignore[call-overload]
+    rows: list[Sequence[Any]] = list(table["rows"])  # type: ignore[call-overload]
+    for true, asked, rates, _instead, taken, *_ends in rows[:_MOST_OPTIONS]:
         known = {m: rate for m, rate in zip(models, rates, strict=True) if m in real}
         there = {model: rate for model, rate in known.items() if rate is not None}
         theirs = [printed[true, m] for m in known if printed.get((true, m)) is not None]

@@ -144,7 +144,7 @@ def risk_rows(found: Sequence[RiskCoverageRow]) -> list[Row]:
         rows += [
             {
                 "model": each.model,
-                "task": f"{each.task} {each.metric}, {each.signal}",
+                "task": f"{each.task} {each.metric}",
                 "coverage": points(float(coverage)),
                 "risk": points(float(risk)),
                 "answers": each.answers,

@@ -74,7 +74,7 @@ def _values(source: OfRun, asked: AskedItem) -> dict[str, float]:
     """Each model's value of an item, over its rounds; without baselines."""
     return {
         model: value
-        for model, value in main_values(asked).items()
+        for model, (value, _) in main_values(asked).items()
         if source.run_set.by_model[model].role != "baseline"
     }
 

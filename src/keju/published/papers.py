@@ -156,11 +156,11 @@ class Paper(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `models_table` is the paper's own table of models, in ``models-table-N.csv``; `sources_table`
     that of the sources of its tasks, in ``sources-table-N.csv``, and `methods` explains its names
     of methods. `scorer` is false
-    where the authors published no program that scores. `settings_section` is the section on input
-    settings; `short_names` are those of tasks on the pages of the audit. `summary` are the most
-    important facts, `groups` are the groups of rows in its tables. `galleries` is the number of
-    candidates of a query by task and source of the images: its tables are of these alone. `tables`
-    and `figures` are those that reports and figures make of the printed numbers.
+    where the authors published no program that scores. `short_names` are those of tasks on the
+    pages of the audit. `summary` are the most important facts, `groups` are the groups of rows in
+    its tables. `galleries` is the number of candidates of a query by task and source of the
+    images: its tables are of these alone. `tables` and `figures` are those that reports and
+    figures make of the printed numbers.
     """
 
     models_table: str = ""
@@ -168,7 +168,6 @@ class Paper(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     methods: str = ""
     methods_zh: str = ""
     scorer: bool = True
-    settings_section: str = ""
     short_names: dict[str, str] = field(default_factory=dict)
     short_names_zh: dict[str, str] = field(default_factory=dict)
     summary: Summary | None = None

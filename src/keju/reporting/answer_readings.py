@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
-from keju.analysis.run_set import RunSet
-from keju.definitions import options_of, query_of
+from keju.errors import DataError
 from keju.formatting import percent, unclear_percent
-from keju.items import ReadBy
+from keju.items import ReadBy, variant_of
+from keju.judging.extracting import EXTRACTION, extraction_request
 from keju.local_paths import shell_quoted
-from keju.running.prices import Prices
+from keju.running.prices import EXAMPLE, Prices, read_prices
 from keju.running.tokens import text_tokens
-from keju.scoring import Result
+from keju.runs import RunFolder, StoredItems
+from keju.scoring import Result, iter_stored_scores
+from keju.scoring.scoring_sample import ScoringSample
 from keju.texts import Text, _, join_clauses, n_
 
 MOST_UNCLEAR = 0.05
 """The share of unclear answers in a task above which `keju score` names the command for them."""
-
-_INSTRUCTION_TOKENS = 200
-_DECISION_TOKENS = 20
-"""Estimates of what an extractor's request has beside question, options and answer, and its reply.
-"""
 
 _MOST_NAMED = 6
 _MOST_LINES = 20
@@ -69,14 +68,14 @@ def shown_readings(results: Iterable[Result]) -> list[AnswerReadings]:
     return [] if all(row.is_plain for row in readings) else readings
 
 
-def readings_lines(results: Sequence[Result], run: str) -> Iterator[Text]:
+def readings_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[Text]:
     """A line for each model whose answers were not all read by the rules, then what decides them.
 
     The commands are named if more than 5 % of the answers in a task are unclear.
 
     Args:
         results: the results of all models and prompt variants.
-        run: the run directory; empty for a file of responses, for which there are no decisions.
+        run: the run; None for a file of responses, for which there are no decisions.
     """
     variants = {result.variant for result in results}
     rows = []
@@ -90,8 +89,8 @@ def readings_lines(results: Sequence[Result], run: str) -> Iterator[Text]:
         yield _("{}: {}", row.model, _readings_text(row))
     if (unclear := _describe_unclear(rows)) is not None:
         yield unclear
-        if run:
-            yield describe_decision(run, count_unclear(rows))
+        if run is not None:
+            yield decision_line([run.path])
 
 
 def _readings_text(row: AnswerReadings) -> Text:
@@ -133,56 +132,86 @@ def _describe_unclear(rows: Iterable[AnswerReadings]) -> Text | None:
     )
 
 
-def describe_decision(run: str, answers: int = 0, price: Text | None = None) -> Text:
-    """The commands that decide unclear answers.
+class ExtractionCost(NamedTuple):
+    """What an extractor model is sent about unclear answers: requests and tokens (an estimate)."""
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+
+    def describe(self, prices: Prices) -> str:
+        """Requests and tokens, and the price of the cheapest model where a price is known."""
+        requests = n_("{n:,} request", "{n:,} requests", self.requests)
+        tokens = _("about {:,} tokens in and {:,} out", self.input_tokens, self.output_tokens)
+        costs = {
+            price.names[0].rstrip("*"): price.of(self.input_tokens, self.output_tokens)
+            for price in prices.models
+        }
+        if not costs:
+            return join_clauses([requests, tokens])
+        cheapest = min(costs, key=lambda name: costs[name])
+        price = _(
+            "about {} {} with {} at prices of {}",
+            f"{costs[cheapest]:.2g}",
+            prices.currency,
+            cheapest,
+            prices.seen,
+        )
+        return join_clauses([requests, tokens, price])
+
+
+def decision_line(runs: Sequence[Path], *, name: str = "", prices: Prices | None = None) -> Text:
+    """The commands that decide the unclear answers of runs, with the cost of an extractor.
 
     Args:
-        run: the run directory, or ``RUN``.
-        answers: the number of unclear answers; 0 if it is not known.
-        price: the estimated price, if known.
+        runs: run directories; of a bundle neither commands nor cost are given.
+        name: how the commands name the run, by default by its path.
+        prices: the prices; by default those of the bundled price file.
+
+    Raises:
+        UsageError: a run has no scores, or has changed since they were computed.
+        DataError: a file of a run is damaged.
     """
-    path = shell_quoted(run) if run != "RUN" else run
-    model, people = f"keju judge extract {path} --model M", f"keju serve {path}"
-    if not answers:
-        return _("To decide them by a model: {}; by people: {}", model, people)
-    requests = n_("{n:,} request", "{n:,} requests", answers)
+    if not all(run.is_dir() for run in runs):
+        return _("Decide the unclear answers in the run of each bundle, and bundle it again")
+    costs = [extraction_cost(RunFolder.open(run)) for run in runs]
+    cost = ExtractionCost(*map(sum, zip(*costs, strict=True)))
+    path = name or shell_quoted(str(runs[0]))
+    if not cost.requests:
+        return _("To decide the unclear answers by people: {}", f"keju serve {path}")
     return _(
-        "To decide them by a model ({}): {}; by people: {}",
-        requests if price is None else join_clauses([requests, price]),
-        model,
-        people,
+        "To decide the unclear answers by a model ({}): {}; by people: {}",
+        cost.describe(prices or read_prices(Path(EXAMPLE))),
+        f"keju judge extract {path} --model M",
+        f"keju serve {path}",
     )
 
 
-def count_unclear(rows: Iterable[AnswerReadings]) -> int:
-    """The number of unclear answers."""
-    return sum(row.counts.get("unclear", 0) for row in rows)
+def extraction_cost(run: RunFolder) -> ExtractionCost:
+    """The requests about the answers that are unclear in the stored scores of a run.
 
-
-def estimate_price(run_set: RunSet, prices: Prices | None) -> Text | None:
-    """The price of deciding the unclear answers with the cheapest model of a price file.
-
-    A request has the question, the options and the answer, and no image. Our estimate.
+    Only the answers to items with an unclear score are read again, which takes a second for a
+    thousand of them.
     """
-    if prices is None or not prices.models:
-        return None
-    sent = received = 0
-    for input_tokens in _unclear_tokens(run_set):
-        sent += input_tokens + _INSTRUCTION_TOKENS
-        received += _DECISION_TOKENS
-    cheapest = min(prices.models, key=lambda price: price.of(sent, received))
-    return _(
-        "about {} {} with {}",
-        f"{cheapest.of(sent, received):.2g}",
-        prices.currency,
-        cheapest.names[0].rstrip("*"),
-    )
-
-
-def _unclear_tokens(run_set: RunSet) -> Iterator[int]:
-    for asked in run_set.asked:
-        item = asked.item
-        question = "\n".join([item.question or query_of(item).template, *options_of(item)])
-        for answer in asked.answers:
-            if any(score.read_by == "unclear" for score in answer.scores):
-                yield text_tokens(question) + text_tokens(answer.response.text)
+    tokens: dict[str, int] = {}
+    items = StoredItems(run.iter_items())
+    for model, scores in iter_stored_scores(run):
+        unclear = {
+            (score.task, score.query, score.item, score.round, variant_of(score))
+            for score in scores
+            if score.read_by == "unclear"
+        }
+        for response in run.responses(model) if unclear else ():
+            item = items.item_of(response)
+            if item is None:
+                continue
+            place = item.task, item.query, item.id, response.round, variant_of(response)
+            if place not in unclear:
+                continue
+            sample = ScoringSample(item, response)
+            # Of items that an incomplete dataset cannot ask, people alone can decide.
+            with suppress(DataError):
+                if sample.is_unclear:
+                    request = extraction_request(sample)
+                    tokens[request.item] = text_tokens(request.prompt)
+    return ExtractionCost(len(tokens), sum(tokens.values()), EXTRACTION.tokens * len(tokens))

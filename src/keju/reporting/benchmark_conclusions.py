@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from keju.analysis.labels import higher_is_better
 from keju.analysis.leaderboard import RANKED, Leaderboard
 from keju.analysis.resampling import ResampledMeans
 from keju.analysis.run_set import RunSet
@@ -20,13 +19,8 @@ from keju.analysis.unfinished import Unfinished
 from keju.formatting import percent, percent_range, unclear_percent
 from keju.items import Protocol
 from keju.local_paths import shell_quoted
-from keju.reporting.answer_readings import (
-    answer_readings,
-    count_unclear,
-    describe_decision,
-    sum_of_tasks,
-)
-from keju.scoring import NO_RESPONSES, MetricResult
+from keju.reporting.answer_readings import answer_readings, sum_of_tasks
+from keju.scoring import NO_RESPONSES
 from keju.texts import Text, _, join_clauses, join_parts, listed, n_, recognised
 
 _MOST_NAMED = 6
@@ -48,6 +42,7 @@ def benchmark_sentences(
     boards: Sequence[Leaderboard],
     unfinished: Sequence[Unfinished],
     run_set: RunSet,
+    decision: Text | None = None,
 ) -> Iterator[Sentence]:
     """The conclusions, the most important ones first.
 
@@ -55,18 +50,19 @@ def benchmark_sentences(
         boards: the leaderboards of the report.
         unfinished: the models of its runs that lack responses.
         run_set: the data of the report.
+        decision: the commands that decide the unclear answers (`decision_line`).
     """
     for board in boards:
-        yield from _describe_order(board)
-    yield from _describe_bases(boards)
+        yield from _describe_order(board, decision)
+        if board.resampled[board.protocols[-1]].undecided:
+            decision = None  # The first sentence that needs it names it.
     yield from _describe_unfinished(unfinished)
     yield from _describe_unscored(boards, run_set)
     yield from _describe_failures(run_set)
-    yield from _describe_unclear(run_set)
-    yield from _describe_protocols(run_set)
+    yield from _describe_unclear(run_set, decision)
 
 
-def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
+def _describe_order(board: Leaderboard, decision: Text | None) -> Iterator[Sentence]:
     """Who is first, or may be, and how many pairs of models differ reliably."""
     protocol: Protocol = board.protocols[-1]
     found = board.resampled[protocol]
@@ -74,7 +70,7 @@ def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
     possible = {model: span for model, (_, span) in found.ranks.items()} | found.undecided
     spans = {model: span for model, span in possible.items() if span}
     if found.undecided:
-        yield _describe_undecided(board, found)
+        yield _describe_undecided(board, found, decision)
     if len(possible) < 2:
         if names := [row.model for row in board.rows if row.role in RANKED]:
             yield Sentence(
@@ -143,7 +139,9 @@ def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
     )  # fmt: skip
 
 
-def _describe_undecided(board: Leaderboard, found: ResampledMeans) -> Sentence:
+def _describe_undecided(
+    board: Leaderboard, found: ResampledMeans, decision: Text | None
+) -> Sentence:
     """The models whose order depends on unclear answers."""
     largest = max(found.undecided, key=lambda model: found.unclear[model])
     share = max(found.unclear[model] for model in (*found.ranks, *found.undecided))
@@ -154,7 +152,8 @@ def _describe_undecided(board: Leaderboard, found: ResampledMeans) -> Sentence:
             board.protocols[-1],
             _names(sorted(found.undecided, key=lambda model: (model != largest, model))),
             unclear_percent(share),
-        )
+        ),
+        [decision] if decision else (),
     )
 
 
@@ -172,32 +171,6 @@ def _describe_pairs(found: ResampledMeans, models: Sequence[str]) -> list[Text]:
             differ,
         )
     ]
-
-
-def _describe_bases(boards: Sequence[Leaderboard]) -> Iterator[Sentence]:
-    """The leaderboards whose rows rest on different items."""
-    parts = []
-    for board in boards:
-        groups = [group for group in board.groups if group.role in RANKED and group.extent]
-        if len(groups) > 1:
-            rows = join_parts(
-                _(
-                    "{} with {}",
-                    n_("{n:,} row", "{n:,} rows", len(group.rows)),
-                    n_("{n:,} item", "{n:,} items", group.extent.items),
-                )
-                for group in groups
-                if group.extent
-            )
-            parts.append(_("{}: {}", recognised(board.title), rows))
-    if parts:
-        yield Sentence(
-            _(
-                "Rows of different groups rest on different items, and their values cannot be "
-                "compared ({})",
-                join_clauses(parts),
-            )
-        )
 
 
 def _describe_unfinished(unfinished: Sequence[Unfinished]) -> Iterator[Sentence]:
@@ -298,7 +271,7 @@ def _count_failures(failed: int, filtered: int) -> Iterator[Text]:
         yield _("{:,} filtered", filtered)
 
 
-def _describe_unclear(run_set: RunSet) -> Iterator[Sentence]:
+def _describe_unclear(run_set: RunSet, decision: Text | None) -> Iterator[Sentence]:
     """The names with the largest shares of unclear answers, and the command that decides them."""
     rows = answer_readings(run_set.results.values())
     ranked = [row for row in rows if run_set.by_model[row.model].role in RANKED]
@@ -306,47 +279,10 @@ def _describe_unclear(run_set: RunSet) -> Iterator[Sentence]:
     worst = sorted(shares, key=lambda name: -shares[name])[:3]
     parts = [_("{} {} %", name, percent(shares[name])) for name in worst if shares[name] >= _FEW]
     if parts:
-        run = run_set.runs[0].name if len(run_set.runs) == 1 else "RUN"
         yield Sentence(
             _("Values are ranges while answers are unclear: {}", join_clauses(parts)),
-            [describe_decision(run, count_unclear(rows))],
+            [decision] if decision else (),
         )
-
-
-def _describe_protocols(run_set: RunSet) -> Iterator[Sentence]:
-    """The task and name with the largest difference between the two protocols in one metric."""
-    mains: dict[tuple[str, str, str], dict[Protocol, MetricResult]] = {}
-    for (name, protocol), result in run_set.results.items():
-        if run_set.by_model[name].role in RANKED:
-            for each in result.tasks:
-                if each.main and _is_score(each.main, each.task, each.query, protocol):
-                    mains.setdefault((name, each.task, each.query), {})[protocol] = each.main
-    gaps = {
-        place: abs((both["official"].value or 0.0) - (both["strict"].value or 0.0))
-        for place, both in mains.items()
-        if len(both) == 2 and both["official"].metric == both["strict"].metric
-    }
-    if not gaps or max(gaps.values()) < _FEW:
-        return
-    place = max(gaps, key=lambda each: gaps[each])
-    name, task, query = place
-    official, strict = mains[place]["official"], mains[place]["strict"]
-    yield Sentence(
-        n_(
-            "official and strict differ most in {} of {}: {} and {} ({n:,} item)",
-            "official and strict differ most in {} of {}: {} and {} ({n:,} items)",
-            strict.items,
-            f"{task}/{query}" if query else task,
-            name,
-            f"{official.metric} {percent(official.value)}",
-            f"{strict.metric} {percent(strict.value)}"
-        ),
-        [_("keju protocols RUN shows why")],
-    )  # fmt: skip
-
-
-def _is_score(main: MetricResult, task: str, query: str, protocol: Protocol) -> bool:
-    return main.value is not None and higher_is_better(task, query, protocol, main.metric)
 
 
 def _names(names: Sequence[str]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from keju.analysis.comparison import Comparison, Unscored
 from keju.analysis.labels import task_name
 from keju.formatting import format_p, percent_range, unclear_percent
-from keju.reporting.answer_readings import describe_decision
+from keju.reporting.answer_readings import decision_line
 from keju.reporting.cells import bounds_text
 from keju.scoring import Difference, OverallComparison, TaskComparison
 from keju.statistics import FEWEST_GROUPS
@@ -140,7 +141,7 @@ def _describe_unclear(compared: Comparison) -> Iterator[Text]:
         )
     if any(mean.undecided for mean in (*compared.overall, *tasks)):
         for run in dict.fromkeys(side["run"] for side in compared.sides):
-            yield describe_decision(run)
+            yield decision_line([Path(run)])
 
 
 def _name(mean: OverallComparison) -> str:
@@ -154,6 +155,12 @@ def format_difference(mean: Difference) -> str:
     ends = [end.difference for end in mean.ends] or [mean.difference]
     numbers = list(dict.fromkeys(f"{100 * difference:+.1f}" for difference in ends))
     return bounds_text(*numbers) if len(numbers) > 1 else numbers[0]
+
+
+def _format_lead(mean: Difference) -> str:
+    """The size of a significant difference in percent points, as `format_difference`."""
+    ends = [abs(end.difference) for end in mean.ends] or [abs(mean.difference)] * 2
+    return percent_range(*ends)
 
 
 def describe_interval(mean: Difference) -> Text:
@@ -253,7 +260,7 @@ def _describe_better(compared: Comparison, found: Sequence[_Named]) -> Iterator[
     one, other = compared.first, compared.second
     for side, better, worse in (("first", one, other), ("second", other, one)):
         ahead = [
-            _("{} ({} points)", name, f"{100 * abs(each.difference):.1f}")
+            _("{} ({} points)", name, _format_lead(each))
             for name, each in found
             if each.better == side
         ]

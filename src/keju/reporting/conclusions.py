@@ -6,21 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju.analysis.confusions import Confusion, Misread
-from keju.analysis.error_pages import LAYOUT, ErrorPages
-from keju.analysis.nearly_empty import LIMIT, SHORT, NearlyEmpty
+from keju.analysis.nearly_empty import LIMIT, NearlyEmpty
 from keju.analysis.no_results import MOST, NoResults
 from keju.analysis.reading_patterns import PatternCounts, Patterns
 from keju.analysis.resampling import Gap, ResampledMeans
 from keju.analysis.run_set import RunSet
 from keju.errors import shortened
-from keju.formatting import NOTHING, percent
+from keju.formatting import NOTHING, percent_range
 from keju.reporting.benchmark_conclusions import benchmark_sentences
 from keju.reporting.engine_rates import MOSTLY_READ, add_time, describe_rate, loses_order
 from keju.reporting.error_rows import ErrorRow
 from keju.reporting.terms import PATTERNS
 from keju.reporting.view import View
 from keju.statistics import groups_needed
-from keju.texts import Text, _, join_clauses, join_sentences, listed, n_, recognised
+from keju.texts import Text, _, join_clauses, join_sentences, listed, n_
 
 _MOST_PAIRS = 6
 _MOST_PAGES = 10
@@ -143,18 +142,15 @@ def verdicts(
     reading patterns. Empty for own pages where nothing was both read and has a reference.
     """
     if not view.own_pages:
-        sentences = benchmark_sentences(view.boards, view.unfinished, run_set)
+        sentences = benchmark_sentences(view.boards, view.unfinished, run_set, view.decision)
         return [Verdict(each.text, next=each.steps) for each in sentences]
     errors = _select_errors(view, run_set)
     lacking = list(_describe_missing(view))
     if not (errors or lacking):
         return []
     found = patterns or PatternCounts()
-    on_few_pages = {(each.model, each.task) for each in view.error_pages if each.metric == LAYOUT}
     turned = (
-        _describe_order(row, found.of(row.model, row.task))
-        for row in errors
-        if loses_order(row) and (row.model, row.task) not in on_few_pages
+        _describe_order(row, found.of(row.model, row.task)) for row in errors if loses_order(row)
     )
     faults = _find_faults(view, errors, misread)
     compared = _compare_engines(view, errors)
@@ -232,70 +228,13 @@ def _note_missing(view: View, pairs: Sequence[Pair]) -> list[Text]:
 def _find_faults(
     view: View, errors: Sequence[ErrorRow], misread: Sequence[Misread]
 ) -> Iterator[Verdict]:
-    """Pages with most of an error, with nearly empty transcriptions, and the main confusions."""
+    """Pages with nearly empty transcriptions, and the main confusions."""
     shown = {row.model for row in errors}
-    incomplete = {(each.model, item) for each in view.nearly_empty for item, _ in each.pages}
-    for found in view.error_pages:
-        # Pages that are nearly empty have their own sentence.
-        named = {(found.model, item) for item, _ in found.pages}
-        if found.model in shown and not named <= incomplete:
-            yield _describe_error_pages(found)
     yield from (_describe_incomplete(each) for each in view.nearly_empty if each.model in shown)
     yield from (_describe_confusions(each) for each in misread if each.model in shown and each.main)
 
 
-def _describe_error_pages(found: ErrorPages) -> Verdict:
-    """The pages with most of an error, their reading pattern and what can be done about it."""
-    values = (
-        round(100 * found.share),
-        found.model,
-        percent(found.rate),
-        found.of,
-        percent(found.there),
-        percent(found.elsewhere),
-    )
-    count = len(found.pages)
-    if found.metric == LAYOUT:
-        text = n_(
-            "{} % of the layout error of {} ({} % of the characters) is on {n:,} page of "
-            "{:,}: {} % there, {} % on the other pages",
-            "{} % of the layout error of {} ({} % of the characters) is on {n:,} pages of "
-            "{:,}: {} % there, {} % on the other pages",
-            count,
-            *values,
-        )
-    else:
-        text = n_(
-            "{} % of the recognition error of {} ({} % of the characters) is on {n:,} page of "
-            "{:,}: {} % there, {} % on the other pages",
-            "{} % of the recognition error of {} ({} % of the characters) is on {n:,} pages "
-            "of {:,}: {} % there, {} % on the other pages",
-            count,
-            *values,
-        )
-    if found.pattern is None:
-        return Verdict(text, pages=found.pages)
-    pattern = _("Order on it: {}", recognised(found.pattern))
-    return Verdict(text, pages=found.pages, next=[pattern, PATTERNS[found.pattern].do])
-
-
 def _describe_incomplete(found: NearlyEmpty) -> Verdict:
-    if found.short:
-        return Verdict(
-            n_(
-                "{} gave only a part of the text on {:,} of {n:,} page ({:.0f} to {:.0f} % of "
-                "its characters)",
-                "{} gave only a part of the text on {:,} of {n:,} pages ({:.0f} to {:.0f} % of "
-                "its characters)",
-                found.of,
-                found.model,
-                len(found.pages),
-                100 * LIMIT,
-                100 * SHORT,
-            ),
-            pages=found.pages,
-            next=(_("Check that these results are complete"),),
-        )
     return Verdict(
         n_(
             "{} left {:,} of {n:,} page nearly empty (fewer than {:.0f} % of the characters of "
@@ -353,11 +292,10 @@ def _suggest_next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verd
         )
     if any(not each.others for each in view.swapped):
         yield Verdict(_("Correct the texts that seem to be swapped before you rely on this"))
-    for each in view.swapped:
-        if each.others:
-            yield Verdict(
-                _("Check the results of {}: some seem to belong to other pages", each.models)
-            )
+    if mixed := dict.fromkeys(m for each in view.swapped if each.others for m in each.models):
+        yield Verdict(
+            _("Check the results of {}: some seem to belong to other pages", listed(mixed))
+        )
     rows = view.times.rows if view.times else ()
     if untimed := [row.model for row in rows if row.busy]:
         yield Verdict(
@@ -421,4 +359,4 @@ def _describe_differences(resampled: ResampledMeans) -> Iterator[Verdict]:
 
 
 def _build_pair(pair: tuple[str, str], gap: Gap) -> Pair:
-    return Pair(*pair, percent(gap.difference), reliable=gap.significant)
+    return Pair(*pair, percent_range(gap.least, gap.most), reliable=gap.significant)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -15,7 +16,7 @@ from keju.formatting import NOTHING
 from keju.items import ReadBy, get_group
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable
-from keju.reporting.time_table import machine_costs
+from keju.reporting.time_table import machine_cost
 from keju.scoring.reasoned_scores import FORM
 from keju.statistics import Interval
 from keju.texts import Text, in_english
@@ -25,7 +26,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     """Write ``items.csv`` (one row per score), ``tasks.csv`` (one row per model, task and metric).
 
     Also ``directions.csv`` (means of the directions within domains, where a benchmark has any),
-    ``times.csv`` (times and costs of engines, with both ends of ranges), ``parameters.csv``
+    ``times.csv`` (times and costs of engines), ``parameters.csv``
     (parameters of models behind servers), ``post-editing.csv`` and ``risk-coverage.csv`` where
     pages were transcribed, ``undeciphered.csv`` (one row per reading) where there are undeciphered
     characters, ``wordings.csv`` (one row per model, task and wording) where a model
@@ -93,9 +94,11 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         ],
         infer_schema_length=None,
     )
-    frames = {"items": items, "tasks": tasks} | _costs_and_risks(report) | _undeciphered(report)
-    parts = (_times, _wordings, _rounds, _read_by, _parameters, _reasoning, _blank_pages)
-    for part in (*parts, _directions):
+    frames = {"items": items, "tasks": tasks}
+    for part in (
+        _post_editing, _risk_coverage, _undeciphered, _times, _wordings, _rounds, _read_by,
+        _parameters, _reasoning, _blank_pages, _directions,
+    ):  # fmt: skip
         frames |= part(report)
     for table in report.paper_tables:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _paper_table_frame(table)
@@ -124,13 +127,13 @@ def _directions(report: Report) -> dict[str, pl.DataFrame]:
         for (domain, direction), mean in zip(board.directions, means, strict=True)
         if mean is not None
     ]
-    return {"directions": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("directions", rows)
 
 
 def _times(report: Report) -> dict[str, pl.DataFrame]:
     """``times.csv``: seconds a page of each engine, and days and cost of the collection.
 
-    Where the machine was busy, the low columns are lower bounds, else they are empty.
+    Where the machine was busy, they are upper bounds.
     """
     table = report.view.times
     rows = []
@@ -139,22 +142,17 @@ def _times(report: Report) -> dict[str, pl.DataFrame]:
             continue
         collection = table.given if table else None
         pages = collection.pages if collection else None
-        low_cost, high_cost = machine_costs(speed, collection) if collection else (None, None)
         rows.append(
             {"model": row.model, "machine": in_english(row.machine), "runtime": speed.runtime,
              "pages_timed": speed.pages, "first_seconds": speed.first,
-             "seconds_a_page_low": speed.least, "seconds_a_page": speed.wall,
+             "seconds_a_page": speed.wall,
              "processor_seconds_a_page": speed.cpu, "busy": in_english(speed.busy),
              "no_time_because": in_english(speed.why), "collection_pages": pages,
-             "days_low": _days(speed.least, pages), "days": _days(speed.wall, pages),
-             "cost_low": low_cost, "cost": high_cost,
+             "days": None if speed.wall is None or pages is None else speed.wall * pages / 86400,
+             "cost": machine_cost(speed, collection) if collection else None,
              "currency": collection.currency if collection else ""}
         )  # fmt: skip
-    return {"times": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
-
-
-def _days(seconds: float | None, pages: int | None) -> float | None:
-    return None if seconds is None or pages is None else seconds * pages / 86400
+    return _frame("times", rows)
 
 
 def _parameters(report: Report) -> dict[str, pl.DataFrame]:
@@ -174,7 +172,7 @@ def _parameters(report: Report) -> dict[str, pl.DataFrame]:
         for row in report.view.parameters
         for sent in row.sent
     ]
-    return {"parameters": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("parameters", rows)
 
 
 def _wordings(report: Report) -> dict[str, pl.DataFrame]:
@@ -182,14 +180,16 @@ def _wordings(report: Report) -> dict[str, pl.DataFrame]:
     rows = [
         {"model": row.model, "protocol": row.protocol, "task": row.task, "tasks": row.tasks,
          "metric": row.metric, "wording": wording, "value": found.value,
-         "value_if_right": found.better_end, "unclear": found.unclear, "base": row.base,
-         **_split_interval("difference", found.difference, found.interval),
-         "range": row.spread, "p": row.p, "p_adjusted": row.adjusted,
+         "value_if_right": found.value_if_right, "unclear": found.unclear, "base": row.base,
+         "difference_least": found.least, "difference_most": found.most,
+         **_bounds("difference", found.interval),
+         "range_least": row.spread[0], "range_most": row.spread[1],
+         "p": row.p, "p_adjusted": row.adjusted,
          "items": row.items, "groups": row.groups}
         for row in (*report.view.wordings.rows, *report.view.wordings.overall)
         for wording, found in row.values.items()
     ]  # fmt: skip
-    return {"wordings": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("wordings", rows)
 
 
 def _rounds(report: Report) -> dict[str, pl.DataFrame]:
@@ -197,13 +197,18 @@ def _rounds(report: Report) -> dict[str, pl.DataFrame]:
     rows = [
         {"model": row.model, "protocol": row.protocol, "benchmark": row.benchmark,
          "task": row.task, "metric": row.metric, "round": number, "value": value,
+         "value_if_right": value_if_right,
          "deviation_between_rounds": row.deviation,
+         "deviation_between_rounds_if_right": row.deviation_if_right,
          "standard_error_between_groups": row.standard_error,
+         "standard_error_between_groups_if_right": row.standard_error_if_right,
          "items": row.items, "groups": row.groups}
         for row in report.view.round_spreads
-        for number, value in enumerate(row.values, 1)
+        for number, (value, value_if_right) in enumerate(
+            zip(row.values, row.values_if_right, strict=True), 1
+        )
     ]  # fmt: skip
-    return {"rounds": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("rounds", rows)
 
 
 def _read_by(report: Report) -> dict[str, pl.DataFrame]:
@@ -213,7 +218,7 @@ def _read_by(report: Report) -> dict[str, pl.DataFrame]:
          **{f"read_by_{name}": row.counts.get(name, 0) for name in get_args(ReadBy)}}
         for row in report.view.readings
     ]  # fmt: skip
-    return {"read-by": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("read-by", rows)
 
 
 def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:
@@ -233,13 +238,13 @@ def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:
         if is_undeciphered(asked.item)
         for answer in asked.answers
     ]
-    return {"undeciphered": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("undeciphered", rows)
 
 
 def _blank_pages(report: Report) -> dict[str, pl.DataFrame]:
     """``blank-pages.csv``: the invented characters of each response to a blank page."""
     rows = blank_page_rows(report.run_set)
-    return {"blank-pages": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("blank-pages", rows)
 
 
 def _reasoning(report: Report) -> dict[str, pl.DataFrame]:
@@ -256,54 +261,55 @@ def _reasoning(report: Report) -> dict[str, pl.DataFrame]:
         for table in report.view.reasoning
         for row in table.rows
     ]
-    return {"official-with-reasoning": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    return _frame("official-with-reasoning", rows)
 
 
-def _costs_and_risks(report: Report) -> dict[str, pl.DataFrame]:
-    """``post-editing.csv`` and ``risk-coverage.csv``, as fractions.
+def _post_editing(report: Report) -> dict[str, pl.DataFrame]:
+    """``post-editing.csv``: characters to correct on a page; an interval's ends have columns."""
+    rows = [
+        {"model": each.model, "task": each.task, "characters": in_english(each.layer),
+         "pages": each.pages, "groups": each.groups,
+         **_split_interval("mean", each.mean.value, each.mean.interval),
+         **_split_interval("median", each.median.value, each.median.interval),
+         **_split_interval("nine_in_ten", each.most.value, each.most.interval),
+         "untouched": each.untouched}
+        for each in report.view.post_edit_costs
+    ]  # fmt: skip
+    return _frame("post-editing", rows)
 
-    An interval's ends are in separate columns, empty where there is none.
-    """
-    frames = {}
-    if report.view.post_edit_costs:
-        frames["post-editing"] = pl.DataFrame(
-            [
-                {"model": each.model, "task": each.task, "characters": in_english(each.layer),
-                 "pages": each.pages, "groups": each.groups,
-                 **_split_interval("mean", each.mean.value, each.mean.interval),
-                 **_split_interval("median", each.median.value, each.median.interval),
-                 **_split_interval("nine_in_ten", each.most.value, each.most.interval),
-                 "untouched": each.untouched}
-                for each in report.view.post_edit_costs
-            ],
-            infer_schema_length=None,
-        )  # fmt: skip
-    if report.view.risk_coverage_rows:
-        frames["risk-coverage"] = pl.DataFrame(
-            [
-                {"model": each.model, "task": each.task, "signal": each.signal,
-                 "error": each.metric, "answers": each.answers, "all": each.curve.whole,
-                 **{
-                     name: value
-                     for share, interval in each.at.items()
-                     for name, value in _split_interval(
-                         f"at_{share:.0%}".rstrip("%"), each.curve.at(share), interval
-                     ).items()
-                 },
-                 **_split_interval("area", each.curve.area, each.area),
-                 **_split_interval("gain", each.curve.gain, each.gain)}
-                for each in report.view.risk_coverage_rows
-            ],
-            infer_schema_length=None,
-        )  # fmt: skip
-    return frames
+
+def _risk_coverage(report: Report) -> dict[str, pl.DataFrame]:
+    """``risk-coverage.csv``: the error at each coverage, as fractions."""
+    rows = [
+        {"model": each.model, "task": each.task, "error": each.metric, "answers": each.answers,
+         "all": each.curve.whole,
+         **{
+             name: value
+             for share, interval in each.at.items()
+             for name, value in _split_interval(
+                 f"at_{share:.0%}".rstrip("%"), each.curve.at(share), interval
+             ).items()
+         },
+         **_split_interval("area", each.curve.area, each.area),
+         **_split_interval("gain", each.curve.gain, each.gain)}
+        for each in report.view.risk_coverage_rows
+    ]  # fmt: skip
+    return _frame("risk-coverage", rows)
+
+
+def _frame(name: str, rows: Sequence[Mapping[str, object]]) -> dict[str, pl.DataFrame]:
+    """The rows of a file; no file without rows."""
+    return {name: pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
 def _split_interval(
     name: str, value: float | None, interval: Interval | None
 ) -> dict[str, float | None]:
+    return {name: value, **_bounds(name, interval)}
+
+
+def _bounds(name: str, interval: Interval | None) -> dict[str, float | None]:
     return {
-        name: value,
         f"{name}_low": interval.low if interval else None,
         f"{name}_high": interval.high if interval else None,
     }

@@ -180,7 +180,7 @@ class Browser:
         kind = self._kinds.setdefault((item.task, item.query), len(self._kinds))
         answered = {answer.model for answer in asked.answers}
         values = [
-            round(mains[model], _DIGITS) if model in mains
+            _ends(*mains[model]) if model in mains
             else None if model in answered else False
             for model in self._models
         ]  # fmt: skip
@@ -325,12 +325,19 @@ def _scores(item: Item, scores: Sequence[Score], words: Words) -> Json:
     found = {(score.protocol, score.metric): score for score in scores}
     query = query_of(item)
     order = [(protocol, m) for protocol in PROTOCOLS for m in _metrics(query, protocol, item.task)]
-    values = [found[key].value if key in found else None for key in order]
-    row: Json = {"values": [None if v is None else round(v, _DIGITS) for v in values]}
+    values = [
+        _ends(score.value, score.value_if_right or 0.0)
+        if (score := found.get(key)) and score.value is not None
+        else None
+        for key in order
+    ]
+    row: Json = {"values": values}
     reasons = dict.fromkeys(score.reason for score in scores if score.reason)
     if reasons:
         row["reasons"] = list(map(words, reasons))
-    verdict = counted_status(item, next((score.verdict for score in scores), "ok"))
+    verdict: str = counted_status(item, next((score.verdict for score in scores), "ok"))
+    if any(score.read_by == "unclear" for score in scores):
+        verdict = _("unclear")
     if verdict not in ("ok", "answered"):
         row["verdict"] = words(verdict)
     read_out = next((s for s in scores if s.protocol == "strict" and s.extracted), None)
@@ -340,6 +347,12 @@ def _scores(item: Item, scores: Sequence[Score], words: Words) -> Json:
             words(explain_origin(read_out.extracted_from)),
         ]
     return row
+
+
+def _ends(value: float, if_right: float) -> float | list[float]:
+    """A value for the page: both ends while its answer is unclear, else one number."""
+    ends = [round(value, _DIGITS), round(if_right, _DIGITS)]
+    return ends if ends[0] != ends[1] else ends[0]
 
 
 def _ties(best: str) -> Iterator[tuple[int, list[int]]]:

@@ -9,7 +9,7 @@ from keju.analysis.leaderboard import Leaderboard, LeaderboardRow, Mean, Rank
 from keju.analysis.run_set import PEOPLE
 from keju.formatting import NOTHING, percent, percent_range
 from keju.reporting.cells import Cell, bounds_text
-from keju.reporting.time_table import span_range
+from keju.reporting.time_table import span
 from keju.scoring import NO_RESPONSES
 from keju.texts import Text, _, join_clauses, join_lines, join_parts, listed, n_, recognised
 
@@ -73,7 +73,7 @@ def time_text(row: LeaderboardRow) -> str:
     """The time of a thousand items; of people the time of an answer."""
     if row.answer_seconds is not None:
         return _("{} s per answer, median", f"{row.answer_seconds:.3g}")
-    return span_range(row.least_seconds, row.seconds)
+    return span(row.seconds)
 
 
 def tokens_text(row: LeaderboardRow) -> str:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from keju.analysis.breakdowns import OWN_KINDS, Json
 from keju.analysis.confusions import Misread
 from keju.analysis.engine_times import Costs
-from keju.analysis.risk_coverage import SIGNALS
 from keju.analysis.run_set import RunSet, load_runs
 from keju.analysis.same_models import SameAs, check_same_as
 from keju.datasets.thumbnails import Thumbnails, thumbnails_of
 from keju.errors import PrerequisiteError, UsageError, error_text
 from keju.files import write_atomic
-from keju.formatting import percent
+from keju.formatting import number_range, percent, percent_range
 from keju.local_paths import check_local
 from keju.reporting.cells import correlation_cell
 from keju.reporting.conclusions import Verdict, points_note, verdicts
@@ -216,10 +215,11 @@ def render(
         n_=words.number,
         p_=words.in_context,
         cells=CELLS,
+        number_range=number_range,
+        percent_range=percent_range,
         confusions=browser.mistakes.commonest(),
         orders=browser.orders.rows,
         patterns=browser.patterns,
-        signals=SIGNALS,
         beside="" if single else " 'self'",
         views=inert(
             {

@@ -19,35 +19,16 @@ class PaperTexts(NamedTuple):
     scorers: Text
 
 
-def paper_texts(benchmarks: Iterable[str], reasoning: Iterable[ReasoningTable]) -> PaperTexts:
+def paper_texts(reasoning: Iterable[ReasoningTable]) -> PaperTexts:
     """The sentences.
 
     Args:
-        benchmarks: those of the report.
         reasoning: the report's tables of reasoning fields.
     """
-    shown = set(benchmarks)
-    cited = [
-        f"{name} {section}"
-        for name in papers()
-        if name in shown and (section := paper(name).settings_section)
-    ]
     rows = (row for table in reasoning for row in table.rows if row.task != OVERALL)
     named = dict.fromkeys(task(row.task).benchmark for row in rows)
     return PaperTexts(
         settings=_(
-            "The same model on the same items with different inputs ({}): the image; the image "
-            "and the model's own transcription of it (own-ocr); the image and the reference "
-            "transcription (gold-ocr); own-text and gold-text are these transcriptions without "
-            "the image. From image to own-ocr, the difference is the effect of transcribing "
-            "first; from own-ocr to gold-ocr, the cost of OCR errors; from the text alone to "
-            "image and text, the effect of the image. Differences are paired and have 95 % "
-            "intervals by group; “significant” means p ≤ .05 in the paired randomisation test, "
-            "adjusted over all differences of these tables under one protocol (Holm).",
-            listed(cited),
-        )
-        if cited
-        else _(
             "The same model on the same items with different inputs: the image; the image and "
             "the model's own transcription of it (own-ocr); the image and the reference "
             "transcription (gold-ocr); own-text and gold-text are these transcriptions without "

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from keju.analysis.difficulty import HardItem
 from keju.analysis.grades import GradeRow, GradeValue
 from keju.analysis.input_settings import StepRow
 from keju.analysis.risk_coverage import COVERAGES, PostEditCost, RiskCoverageRow
 from keju.analysis.round_spread import RoundSpread
 from keju.analysis.task_tables import TaskRow
 from keju.analysis.wording_spread import WordingRow, WordingValue
-from keju.formatting import format_p, percent, percent_range, unclear_percent
+from keju.formatting import (
+    format_p,
+    number_range,
+    percent,
+    percent_range,
+    unclear_percent,
+)
 from keju.reporting.cells import Cell, bounds_text, interval_text
 from keju.reporting.comparison_text import describe_undecided, format_difference
 from keju.reporting.leaderboard_cells import (
@@ -27,8 +34,6 @@ from keju.reporting.leaderboard_cells import (
 from keju.scoring import MetricResult, TaskComparison
 from keju.statistics import FEWEST_GROUPS, Interval, Spread
 from keju.texts import Text, _, join_clauses, join_lines, n_, recognised
-
-_WIDTH, _HEIGHT = 120, 36
 
 
 def task_cells(row: TaskRow) -> list[Cell]:
@@ -53,7 +58,10 @@ def _main(main: MetricResult, interval: Interval | None, rounds: int) -> Cell:
     notes.append(counted_items(main.scored, rounds))
     if main.without_failures != main.value:
         value = percent(main.without_failures)
-        notes.append(_("{} without failures", value))
+        if main.better_end == main.value:
+            notes.append(_("{} without failures", value))
+        else:
+            notes.append(_("at least {} without failures", value))
     if main.note:
         notes.append(recognised(main.note))
     title = main.signature
@@ -89,8 +97,8 @@ def _grade(value: GradeValue) -> Cell:
         notes.append(_("{:,} without a grade", grade.missing))
     if grade.no_answer and grade.graded_mean is not None:
         notes.append(_("graded only {}", f"{grade.graded_mean:.2f}"))
-    if value.scored:
-        notes.append(_("strict {}", percent(value.strict)))
+    if (strict := value.strict) is not None:
+        notes.append(_("strict {}", percent_range(strict.value, strict.value_if_right)))
     return Cell(f"{grade.mean:.2f}", note=join_lines(notes), title=grade.signature)
 
 
@@ -138,15 +146,15 @@ def wording_cells(row: WordingRow, wordings: Sequence[str]) -> list[Cell]:
             "p {} (adjusted), paired randomisation over {} groups", format_p(row.p), row.groups
         )
         p = Cell(format_p(row.adjusted), title=unadjusted)
-    return [*values, Cell(percent(row.spread)), p]
+    return [*values, Cell(percent_range(*row.spread)), p]
 
 
 def _wording(found: WordingValue) -> Cell:
     value = percent_range(found.value, found.value_if_right)
     unclear = [_("{} % unclear", unclear_percent(found.unclear))] if found.unclear else []
-    if found.difference is None:
+    if found.least is None or found.most is None:
         return Cell(value, note=join_lines(unclear))
-    notes = [f"{100 * found.difference:+.1f}"]
+    notes: list[str] = [_signed_range(found.least, found.most)]
     if found.interval:
         low, high = (f"{100 * end:+.1f}" for end in found.interval[:2])
         notes.append(bounds_text(low, high))
@@ -155,11 +163,32 @@ def _wording(found: WordingValue) -> Cell:
 
 def round_cells(row: RoundSpread) -> list[Cell]:
     """The number of rounds, the standard deviation between them, and the standard error."""
-    shown = ", ".join(map(percent, row.values))
+    shown = ", ".join(map(percent_range, row.values, row.values_if_right))
+    deviations = 100 * row.deviation, 100 * row.deviation_if_right
+    error = Cell()
+    if row.standard_error is not None and row.standard_error_if_right is not None:
+        errors = 100 * row.standard_error, 100 * row.standard_error_if_right
+        error = Cell(number_range(*errors, ".2f"))
     return [
         Cell(str(len(row.values)), title=shown),
-        Cell(f"{100 * row.deviation:.2f}"),
-        Cell() if row.standard_error is None else Cell(f"{100 * row.standard_error:.2f}"),
+        Cell(number_range(*deviations, ".2f")),
+        error,
+    ]
+
+
+def _signed_range(least: float, most: float) -> str:
+    """A difference in percent points; both ends while answers are unclear."""
+    ends = list(dict.fromkeys(f"{100 * end:+.1f}" for end in sorted((least, most))))
+    return bounds_text(*ends) if len(ends) > 1 else ends[0]
+
+
+def hard_item_cells(row: HardItem) -> list[Cell]:
+    """The median of the models' values, the difference from their means, and how many score 0."""
+    nothing = number_range(row.nothing, row.nothing_if_right)
+    return [
+        Cell(percent_range(row.value, row.value_if_right)),
+        Cell(_signed_range(row.below, row.below_if_right)),
+        Cell(f"{nothing} / {row.models}"),
     ]
 
 
@@ -179,18 +208,6 @@ def risk_cells(row: RiskCoverageRow) -> list[Cell]:
     ]
 
 
-def risk_line(row: RiskCoverageRow) -> str:
-    """The curve as points of a polyline, coverage to the right and risk upwards."""
-    top = max(float(row.curve.risk.max()), 1e-9)
-    step = max(1, len(row.curve.risk) // _WIDTH)
-    points = [*zip(row.curve.coverage, row.curve.risk, strict=True)]
-    shown = [*points[::step], points[-1]]
-    return " ".join(
-        f"{share * _WIDTH:.1f},{_HEIGHT - 2 - (_HEIGHT - 4) * risk / top:.1f}"
-        for share, risk in shown
-    )
-
-
 def _spread_cell(found: Spread) -> Cell:
     bounds = found.interval
     note = bounds_text(f"{bounds.low:.1f}", f"{bounds.high:.1f}") if bounds else ""
@@ -204,10 +221,10 @@ def _percent_cell(value: float, bounds: Interval | None) -> Cell:
 CELLS = {
     "chances": chance_lines, "extent": extent_text,
     "money": money_text, "of_domain": domain_cell, "of_effort": post_edit_cells,
-    "of_grade": grade_cells,
+    "of_grade": grade_cells, "of_hard_item": hard_item_cells,
     "of_overall": overall_cell, "of_rank": rank_cell, "of_risk": risk_cells, "of_step": step_cells,
     "of_task": task_cells, "of_wording": wording_cells, "of_rounds": round_cells,
-    "risk_line": risk_line, "time": time_text, "tokens": tokens_text,
+    "time": time_text, "tokens": tokens_text,
     "unanswered": unanswered_text,
 }  # fmt: skip
 """The functions with which the template shows rows of numbers."""

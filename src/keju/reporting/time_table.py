@@ -11,7 +11,7 @@ from keju.analysis.run_set import ModelResponses, RunSet
 from keju.formatting import NOTHING
 from keju.running.prices import Prices
 from keju.running.timing import Machine
-from keju.texts import _, join_parts, n_, p_
+from keju.texts import _, join_parts, n_
 
 _HOUR, _DAY = 3600.0, 86400.0
 
@@ -19,9 +19,8 @@ _HOUR, _DAY = 3600.0, 86400.0
 class TimeRow(NamedTuple):
     """One engine or model in the report's table of times; the texts are shown as they are.
 
-    Where `busy` states what else the machine did, times and costs are ranges, from the processor
-    time on all cores to the time that passed. `why` is the reason if there is no time. `speed` is
-    what they were computed from, None for a server.
+    Where `busy` states what else the machine did, times and costs are upper bounds. `why` is the
+    reason if there is no time. `speed` is what they were computed from, None for a server.
     """
 
     model: str
@@ -83,13 +82,6 @@ class TimeTable(NamedTuple):
             parts.append(_("cost {}", cost))
         time = join_parts(parts)
         if time and row.busy:
-            if row.speed and row.speed.least is not None:
-                return _(
-                    "{}; {}, so these are ranges from the processor time on all cores to the "
-                    "time that passed",
-                    time,
-                    row.busy,
-                )
             return _("{}; {}, so these are upper bounds, from the time that passed", time, row.busy)
         return time
 
@@ -123,9 +115,9 @@ def time_table(
 def _row(name: str, speed: Speed, collection: Collection | None) -> TimeRow:
     days, cost = NOTHING, NOTHING
     if collection and speed.wall is not None:
-        low, high = (_times(each, collection.pages) for each in (speed.least, speed.wall))
-        days = _bounded(speed, span_range(low, high))
-        cost = _cost(speed, collection)
+        days = _bounded(speed, span(speed.wall * collection.pages))
+        if (money := machine_cost(speed, collection)) is not None:
+            cost = _bounded(speed, f"{money:,.2f}")
     return TimeRow(
         model=name,
         machine=machine_words(speed.machine),
@@ -134,7 +126,7 @@ def _row(name: str, speed: Speed, collection: Collection | None) -> TimeRow:
         first=_seconds(speed.first),
         wall=_seconds(speed.wall),
         cpu=_seconds(speed.cpu),
-        thousand=_bounded(speed, span_range(_times(speed.least, 1000), speed.thousand)),
+        thousand=_bounded(speed, span(speed.thousand)),
         days=days,
         cost=cost,
         why=speed.why,
@@ -144,36 +136,15 @@ def _row(name: str, speed: Speed, collection: Collection | None) -> TimeRow:
 
 
 def _bounded(speed: Speed, value: str) -> str:
-    """A value, marked as an upper bound where the machine was busy and no lower one is known."""
-    if value == NOTHING or not speed.busy or speed.least is not None:
-        return value
-    return _("at most {}", value)
+    """A value, marked as an upper bound where the machine was busy."""
+    return _("at most {}", value) if speed.busy and value != NOTHING else value
 
 
-def _times(seconds: float | None, pages: int) -> float | None:
-    return None if seconds is None else seconds * pages
-
-
-def _cost(speed: Speed, collection: Collection) -> str:
-    """The cost of the machine for the collection; `NOTHING` where its price is not known."""
-    low, high = machine_costs(speed, collection)
-    if high is None:
-        return NOTHING
-    shown, lowest = f"{high:,.2f}", None if low is None else f"{low:,.2f}"
-    if lowest not in (None, shown):
-        shown = _("{} to {}", lowest, shown)
-    return _bounded(speed, shown)
-
-
-def machine_costs(speed: Speed, collection: Collection) -> tuple[float | None, float | None]:
-    """The lower and upper cost of the machine for a collection; None where not known."""
-    if collection.price is None:
-        return None, None
-    per_second = collection.pages * collection.price / _HOUR
-    return (
-        None if speed.least is None else speed.least * per_second,
-        None if speed.wall is None else speed.wall * per_second,
-    )
+def machine_cost(speed: Speed, collection: Collection) -> float | None:
+    """The cost of the machine for a collection; None where it is not known."""
+    if collection.price is None or speed.wall is None:
+        return None
+    return speed.wall * collection.pages * collection.price / _HOUR
 
 
 def _build_server_row(
@@ -214,14 +185,6 @@ def span(seconds: float | None) -> str:
         return _("{} h", f"{seconds / _HOUR:.1f}")
     days = seconds / _DAY
     return _("{} days", f"{days:.1f}" if days < 10 else f"{days:,.0f}")
-
-
-def span_range(low: float | None, high: float | None) -> str:
-    """A time, or the range of two times, in suitable units: ``25 min to 1.5 h``."""
-    shown, lowest = span(high), None if low is None else span(low)
-    if lowest is None or lowest == shown:
-        return shown
-    return p_("time", "{} to {}", lowest, shown)
 
 
 def time_lines(table: TimeTable) -> Iterator[str]:

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju import __version__
+from keju.analysis.asked_items import item_name
 from keju.analysis.blank_pages import InventedRow, invented_rows
 from keju.analysis.breakdowns import Json, breakdowns
 from keju.analysis.difficulty import Difficulty, difficulty, option_errors
-from keju.analysis.downstream import Downstream, downstream
 from keju.analysis.engine_times import Collection, Speed, speeds
-from keju.analysis.error_pages import ErrorPages, error_pages
 from keju.analysis.grades import Grades, grades
 from keju.analysis.input_settings import StepTable, step_tables
 from keju.analysis.labels import task_name
@@ -19,7 +18,6 @@ from keju.analysis.leaderboard import Leaderboard, Results, leaderboards
 from keju.analysis.nearly_empty import NearlyEmpty, nearly_empty
 from keju.analysis.no_results import NoResults, in_no_mean, no_results
 from keju.analysis.other_data import other_data
-from keju.analysis.own_prompts import OwnPrompt, ShownExample, own_prompts, shown_examples
 from keju.analysis.parameters import ParametersRow, parameters
 from keju.analysis.reading_errors import reading_errors, wrong_pages
 from keju.analysis.reasoning import ReasoningTable, reasoning_tables
@@ -30,10 +28,9 @@ from keju.analysis.risk_coverage import (
     risk_coverage_rows,
 )
 from keju.analysis.round_spread import RoundSpread, round_spreads
-from keju.analysis.run_set import ModelResponses, RunSet
-from keju.analysis.run_units import units_by_benchmark
+from keju.analysis.run_set import ModelResponses, RunSet, main_metric
 from keju.analysis.same_models import SameAs
-from keju.analysis.swapped import SwapLine, swap_table, swapped_of
+from keju.analysis.swapped import SwappedPage, swapped_of
 from keju.analysis.task_tables import MetricRow, TaskTable, metric_rows, task_tables
 from keju.analysis.unfinished import Unfinished, unfinished_models
 from keju.analysis.unpublished_settings import asked_otherwise
@@ -42,21 +39,23 @@ from keju.definitions import (
     NO_REFERENCE,
     OWN_BENCHMARK,
     Definition,
+    UnitCounter,
+    Units,
     benchmark,
     benchmark_title,
     describe_units,
     is_shipped,
     missing_reference,
+    task,
     tasks,
 )
 from keju.formatting import NOTHING
+from keju.local_paths import shell_quoted
 from keju.models import RESULTS
 from keju.published import papers
 from keju.reporting.answer_readings import (
     AnswerReadings,
-    count_unclear,
-    describe_decision,
-    estimate_price,
+    decision_line,
     shown_readings,
 )
 from keju.reporting.cells import Cell
@@ -71,6 +70,7 @@ from keju.reporting.paper_texts import PaperTexts, paper_texts
 from keju.reporting.time_table import TimeTable, time_table
 from keju.running.prices import Prices
 from keju.runs import RunFolder
+from keju.scoring import PROTOCOLS, ItemName
 from keju.texts import Text, _, join_lines, listed, n_, recognised
 
 _KINDS = {
@@ -114,18 +114,16 @@ class View(NamedTuple):
     runs: list[dict[str, str]]
     synthetic: list[Text]
     without_reference: str
-    swapped: list[SwapLine]
+    swapped: list[SwappedPage]
+    places: dict[ItemName, int]
     unchecked: str | None
     invented: list[InventedRow]
     nearly_empty: list[NearlyEmpty]
-    error_pages: list[ErrorPages]
     no_results: list[NoResults]
     names: list[str]
     models: list[ModelRow]
     parameters: list[ParametersRow]
     asked_otherwise: list[tuple[str, Text]]
-    own_prompts: list[OwnPrompt]
-    examples: list[ShownExample]
     boards: list[Leaderboard]
     units: list[Text]
     missing: list[Text]
@@ -154,7 +152,6 @@ class View(NamedTuple):
     grades: Grades
     post_edit_costs: list[PostEditCost]
     risk_coverage_rows: list[RiskCoverageRow]
-    downstream: list[Downstream]
     task_ids: list[str]
     times: TimeTable | None
     pictures_note: str
@@ -197,22 +194,22 @@ def build_view(
         ],
         synthetic=_synthetic(run_set),
         without_reference=_without_reference(run_set),
-        swapped=swap_table(swapped.found, run_set),
+        swapped=swapped.found,
+        places={item_name(asked.item): place for place, asked in enumerate(run_set.asked)}
+        if swapped.found
+        else {},
         unchecked=swapped.unchecked_note,
         invented=invented_rows(run_set),
         nearly_empty=nearly_empty(run_set),
-        error_pages=error_pages(run_set),
         no_results=no_results(run_set),
         names=run_set.models,
         models=[_model_row(run_set, model, timed.get(model), boards) for model in run_set.models],
         parameters=parameters(run_set),
         asked_otherwise=asked_otherwise(run_set),
-        own_prompts=own_prompts(run_set),
-        examples=shown_examples(run_set),
         boards=boards,
         units=[
             _("{} ({}).", describe_units(units), recognised(benchmark_title(name)))
-            for name, units in units_by_benchmark(run_set).items()
+            for name, units in _units_by_benchmark(run_set).items()
         ],
         own_definitions=_own_definitions(boards),
         own_pages=only_own_pages(run_set),
@@ -235,7 +232,7 @@ def build_view(
         decision=_decision(run_set, readings, prices),
         round_spreads=round_spreads(run_set),
         reasoning=reasoned,
-        texts=paper_texts((each.benchmark for each in boards), reasoned),
+        texts=paper_texts(reasoned),
         metrics=list(metric_rows(results)),
         errors=[error_row(each) for each in reading_errors(results.values(), wrong_pages(run_set))],
         glossary=glossary(results),
@@ -246,7 +243,6 @@ def build_view(
         grades=judged,
         post_edit_costs=post_edit_costs(run_set),
         risk_coverage_rows=risk_coverage_rows(run_set),
-        downstream=downstream(run_set),
         task_ids=_task_ids(run_set),
         times=time_table(run_set, collection, prices),
         pictures_note=_(
@@ -259,15 +255,26 @@ def build_view(
     )
 
 
+def _units_by_benchmark(run_set: RunSet) -> dict[str, Units]:
+    """The units that intervals and tests resample, of all items with a main metric."""
+    counters: dict[str, UnitCounter] = {}
+    for item in run_set.iter_items():
+        if any(main_metric(item, protocol) for protocol in PROTOCOLS):
+            # An item can name another benchmark than its task does.
+            counters.setdefault(task(item.task).benchmark, UnitCounter()).add(item)
+    names = {run.manifest.unit for run in run_set.runs}
+    name = names.pop() if len(names) == 1 else ""
+    return {benchmark: counter.units(name) for benchmark, counter in counters.items()}
+
+
 def _decision(
     run_set: RunSet, readings: Sequence[AnswerReadings], prices: Prices | None
 ) -> Text | None:
     """The commands that decide the unclear answers, with a price; None where there are none."""
-    unclear = count_unclear(readings)
-    if not unclear:
+    if not any(row.counts.get("unclear") for row in readings):
         return None
-    run = run_set.runs[0].name if len(run_set.runs) == 1 else "RUN"
-    return describe_decision(run, unclear, estimate_price(run_set, prices))
+    name = shell_quoted(run_set.runs[0].name) if len(run_set.runs) == 1 else "RUN"
+    return decision_line([run.path for run in run_set.runs], name=name, prices=prices)
 
 
 def _own_definitions(boards: Sequence[Leaderboard]) -> dict[str, Definition]:
@@ -330,10 +337,9 @@ def _model_row(
 def _seconds(model_responses: ModelResponses, timed: Speed | None) -> str:
     """Seconds per item: as measured for models that compute on this machine, else sequential."""
     if timed is not None:
-        if timed.thousand is None:
+        if timed.thousand is None or timed.busy:
             return NOTHING
-        high = f"{timed.thousand / 1000:.2f}"
-        return high if timed.least is None else f"{timed.least:.2f}–{high}"
+        return f"{timed.thousand / 1000:.2f}"
     return (
         NOTHING
         if model_responses.seconds_an_item is None

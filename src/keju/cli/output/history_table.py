@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from rich.table import Table
 
@@ -10,7 +11,8 @@ from keju.analysis.history import Change, History, HistoryRow, LabelValue, compa
 from keju.analysis.labels import metric_label, task_name
 from keju.cli.output.console import format_interval, name_columns, plain_table
 from keju.definitions import benchmark_title
-from keju.formatting import NOTHING, format_p, percent
+from keju.formatting import NOTHING, format_p, percent_range, unclear_percent
+from keju.reporting.answer_readings import decision_line
 from keju.reporting.comparison_text import describe_interval, describe_test, format_difference
 from keju.scoring import TaskComparison
 from keju.texts import _, listed, n_
@@ -50,6 +52,10 @@ def history_lines(history: History) -> Iterator[str]:
     )
     for change in history.changes:
         yield from _change_lines(change)
+    if any(
+        each.undecided for change in history.changes for each in (*change.overall, *change.tasks)
+    ):
+        yield from (decision_line([Path(each.run)]) for each in history.labels)
     yield from history.notes
 
 
@@ -68,7 +74,9 @@ def _change_lines(change: Change) -> Iterator[str]:
         yield _("{}: significantly better: {}", pair, _list_tasks(change.improved))
     if change.declined:
         yield _("{}: significantly worse: {}", pair, _list_tasks(change.declined))
-    if not change.improved and not change.declined:
+    if change.undecided:
+        yield _("{}: unclear answers decide whether it changed: {}", pair, _list_unclear(change))
+    elif not change.improved and not change.declined:
         yield n_(
             "{}: no significant change in {n:,} task. This does not prove that the scores are "
             "equal",
@@ -89,13 +97,26 @@ def _change_lines(change: Change) -> Iterator[str]:
         )
 
 
+def _list_unclear(change: Change) -> str:
+    return listed(
+        [
+            _(
+                "{} ({} % unclear)",
+                task_name(each.task, each.query),
+                unclear_percent(max(each.unclear_first, each.unclear_second)),
+            )
+            for each in change.undecided
+        ]
+    )
+
+
 def _list_tasks(tasks: list[TaskComparison]) -> str:
     return listed(
         [
             _(
                 "{} ({}, p {})",
                 task_name(each.task, each.query),
-                f"{100 * each.difference:+.1f}",
+                format_difference(each),
                 format_p(each.p_holm),
             )
             for each in tasks
@@ -122,6 +143,6 @@ def _name(history: History, row: HistoryRow) -> str:
 def _format_value(value: LabelValue) -> str:
     if value.value is None:
         return NOTHING
-    shown = percent(value.value)
+    shown = percent_range(value.value, value.value_if_right)
     bounds = format_interval((value.low, value.high), ".1f", scale=100)
     return shown if bounds == NOTHING else f"{shown} ({bounds})"

@@ -19,7 +19,10 @@
     let next = 0;
     return (words[text] || text).replace(/\{(\d*)\}/g, (_, place) => values[place || next++]);
   };
-  const percent = (value) => (value === null ? "–" : (100 * value).toFixed(1));
+  /* A value, or both ends of one while answers are unclear. */
+  const ends = (value) => (Array.isArray(value) ? value : [value, value]);
+  const percent = (value) => (value === null ? "–"
+    : [...new Set(ends(value).map((end) => (100 * end).toFixed(1)))].join("–"));
   const kindOf = (place) => data.kinds[data.items[place][1]];
 
   /* Chunks of details: elements of this page, or scripts beside it. The last few are kept. */
@@ -89,11 +92,15 @@
     const values = data.items[place][2];
     if (model >= 0) return values[model];
     const there = values.map((v, index) => [v, data.floors[index]])
-      .filter(([v]) => typeof v === "number");
+      .filter(([v]) => typeof v === "number" || Array.isArray(v));
     const real = there.filter(([, floor]) => !floor);
-    const kept = (real.length ? real : there).map(([v]) => v).sort((a, b) => a - b);
+    const kept = real.length ? real : there;
     const half = kept.length / 2;
-    return kept.length ? (kept[Math.ceil(half) - 1] + kept[Math.floor(half)]) / 2 : null;
+    const median = (side) => {
+      const sorted = kept.map(([v]) => ends(v)[side]).sort((a, b) => a - b);
+      return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
+    };
+    return kept.length ? [median(0), median(1)] : null;
   }
 
   function choose() {
@@ -122,7 +129,7 @@
       state.shown.sort((a, b) => {
         const x = rank.get(a), y = rank.get(b);
         if (x === null || y === null) return (x === null) - (y === null);
-        return sign * (x - y);
+        return sign * (ends(x)[0] - ends(y)[0] || ends(x)[1] - ends(y)[1]);
       });
     }
     state.limit = 200;

@@ -15,6 +15,11 @@
   };
   const percent = (value) => (value === null ? "–" : (100 * value).toFixed(1));
   const signed = (value) => (value === null ? "–" : (value > 0 ? "+" : "") + percent(value));
+  /* Both ends of a value while answers are unclear, the lower one first; else one number. */
+  const range = (write, join) => (value, other) =>
+    join([...new Set([value, other].sort((a, b) => a - b).map(write))]);
+  const percents = range(percent, (shown) => shown.join("–"));
+  const differences = range(signed, (shown) => (shown.length > 1 ? say("{} to {}", ...shown) : shown[0]));
 
   function fill(select, names, label) {
     const before = select.value;
@@ -55,14 +60,15 @@
     const task = pick("stratum-task").value;
     const found = data.breakdowns.find((table) => table.kind === kind && table.task === task);
     const write = task ? percent : signed;
+    const both = task ? percents : differences;
     pick("stratum-note").textContent = found.rows.length < found.of
       ? say("{} of {} rows", found.rows.length, found.of) +
         say(": hardest and easiest")
       : say("{} rows", found.of);
     draw(pick("stratum-table"), [[kinds.get(kind), false], [say("items"), true], [say("mean"), true], ...models],
-      found.rows.map(([name, items, mean, low, high, values]) => [name, items,
-        [write(mean), low === null ? "" : say("{} to {}", write(low), write(high))],
-        ...values.map(write)]));
+      found.rows.map(([name, items, mean, low, high, values, meanIfRight, ifRight]) => [name, items,
+        [both(mean, meanIfRight), low === null ? "" : say("{} to {}", write(low), write(high))],
+        ...values.map((value, index) => both(value, ifRight[index]))]));
   }
 
   function drawOptions() {
@@ -73,8 +79,8 @@
     draw(pick("option-table"),
       [[say("option"), false], [say("as reference"), true], ...models,
         [say("chosen instead"), false], [say("wrongly chosen"), true]],
-      found.rows.map(([name, items, rates, instead, wrongly]) =>
-        [name, items, ...rates.map(percent), instead, wrongly]));
+      found.rows.map(([name, items, rates, instead, wrongly, ifRight]) =>
+        [name, items, ...rates.map((rate, index) => percents(rate, ifRight[index])), instead, wrongly]));
   }
 
   if (data.breakdowns.length) {
