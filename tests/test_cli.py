@@ -116,7 +116,7 @@ def test_scoring_the_authors_form(tmp_path):
             {"ID": "c", "Task_ID": 5, "Answer_Simplified": "B", "Response": "ABCD"},
         ],
     )
-    done = keju("score", file, "--variants", "--json", tmp_path / "out.json")
+    done = keju("score", file, "--protocol", "printed", "--json", tmp_path / "out.json")
     assert done.returncode == 0, done.stderr
     assert "BLEU_eq5" in done.stdout
     found = json.loads((tmp_path / "out.json").read_text("utf-8"))

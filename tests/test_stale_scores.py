@@ -246,19 +246,6 @@ def test_edited_references_of_a_run_without_a_hash_make_the_scores_stale(scored:
     load_runs([scored])
 
 
-def test_scores_with_reasoning_belong_to_the_same_scoring(scored: Path, tmp_path: Path):
-    edit(scored, MODEL, 0, thinking="I think of A.")
-    invoke("score", str(scored))
-    (file,) = RunFolder(scored).reasoned_scores_dir.glob("*.parquet")
-    shutil.copy(file, tmp_path / "kept")
-    edit(scored, MODEL, 1, thinking="I think of B.")
-    invoke("score", str(scored))
-    shutil.copy(tmp_path / "kept", file)
-    error = CliRunner().invoke(app, next(commands(scored, tmp_path / "out"))).exception
-    assert isinstance(error, UsageError)
-    assert f"keju score {scored}" in str(error)
-
-
 def test_a_run_without_its_items_is_an_error_of_one_line(scored: Path, tmp_path: Path):
     (scored / "items.parquet").unlink()
     for command in (["score", str(scored)], *commands(scored, tmp_path / "out")):

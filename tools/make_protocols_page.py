@@ -89,7 +89,7 @@ def _sizes(listed: Iterable[tuple[Task, Query]]) -> str:
 
 
 def _head(task: Task, query: Query, protocol: Protocol, known: TaskDifference | None) -> str:
-    main = getattr(query, protocol)[0]
+    main = query.metrics(protocol)[0]
     used = getattr(known, f"{protocol}_metric") if known else main
     label = metric_label(task.id, query.name, protocol, used).replace("|", "\\|")
     return label if used == main else f"*{label}*"
@@ -122,7 +122,7 @@ def _family(members: Sequence[tuple[Task, Query]]) -> str:
     same = [f"Both take {_escaped(main[0])} alike."]
     lines = [f"### {task.benchmark}: {names}\n", *([*heads, *rows] if rows else same), ""]
     for protocol in PROTOCOLS:
-        beside = getattr(query, protocol)[1:]
+        beside = query.metrics(protocol)[1:]
         rules = [
             f"**{_escaped(metric)}**, {counting_rule(protocol, task.benchmark, query.form, metric)}"
             for metric in beside

@@ -66,7 +66,9 @@ Status = Literal["answered", "empty", "truncated", "filtered", "failed"]
 """The status of a response. Refusals, repetition loops and wrong formats are verdicts of scoring.
 """
 
-Protocol = Literal["official", "strict"]
+Protocol = Literal["official", "strict", "printed", "with-reasoning"]
+"""`printed` are the papers' formulas, where `official` follows the authors' script.
+`with-reasoning` is `official` of the content behind the reasoning that came in another field."""
 
 
 class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -80,7 +80,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory, chat: Chat) -> Scored:
     (place / "RESPONSES.json").write_text(json.dumps([_row(each) for each in given]), "utf-8")
     return Scored(
         given,
-        official(score_run(folder, ("official",))),
+        official(score_run(folder, ("official", "with-reasoning"))),
         official(score_responses(written.file, ("official",))),
         official(score_responses(place / "RESPONSES.json", ("official",))),
         folder,
@@ -101,7 +101,7 @@ def _row(each: Given) -> dict[str, object]:
 def test_the_encoders_metrics_are_the_same_too(scored: Scored, shared: Path) -> None:
     encoders = Encoders(parse_semantic([f"chinese-bert-wwm={shared / 'golden' / 'tinybert'}"]))
     variants = [
-        official(score_run(scored.folder, ("official",), encoders)),
+        official(score_run(scored.folder, ("official", "with-reasoning"), encoders)),
         *(official(score_responses(file, ("official",), encoders)) for file in scored.files),
     ]
     encoders.close()
@@ -121,8 +121,9 @@ def test_the_encoders_metrics_are_the_same_too(scored: Scored, shared: Path) -> 
 def test_with_reasoning_of_a_field_it_is_the_authors_value_of_both_together(
     scored: Scored,
 ) -> None:
-    (file,) = scored.folder.reasoned_scores_dir.glob("*.parquet")
-    found = {(each.item, each.metric): each.value for each in read_scores(file)}
+    (file,) = scored.folder.scores_dir.glob("*.parquet")
+    scores = read_scores(file, ["with-reasoning"])
+    found = {(each.item, each.metric): each.value for each in scores}
     compared = 0
     for each in scored.given:
         if not each.reasoning or not isinstance(each.content, str) or not has_reference(each.item):

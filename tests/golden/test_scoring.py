@@ -316,7 +316,7 @@ def generated_parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
     models = [word for name in NAMES for word in ("--model", f"replay:{name}.jsonl")]
     _succeed(folder, "run", "dataset", *models, "-o", "run", "--benchmark", "forms.toml")
     write_decisions(folder / "run", folder / "decisions.csv")
-    _succeed(folder, "score", "run", "--variants", "--adjudicated", "decisions.csv",
+    _succeed(folder, "score", "run", "--protocol", "printed", "--adjudicated", "decisions.csv",
             "--json", "scores.json")  # fmt: skip
     data = json.loads((folder / "scores.json").read_text("utf-8"))
     results = stored_results(folder / "run")
@@ -342,7 +342,7 @@ def _authors_file(folder: Path) -> Parts:
         }
         rows.append(row if reply.content is MISSING else row | {"Response": reply.content})
     (folder / "RESPONSES.json").write_text(json.dumps(rows), "utf-8")
-    _succeed(folder, "score", "RESPONSES.json", "--variants", "--json", "file.json")
+    _succeed(folder, "score", "RESPONSES.json", "--protocol", "printed", "--json", "file.json")
     places = _places_of(reply.item for reply in generated(900, 40))
     data = json.loads((folder / "file.json").read_text("utf-8"))
     return Source("authors' form", places, disputed=True).parts(data)
@@ -371,7 +371,7 @@ def bundled_parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
         options = [word for model in models for word in ("--model", model)]
         _succeed(folder, "run", "mini", *options, "--setting", setting, "--items", "items.txt",
                 "-o", setting, *plugins)  # fmt: skip
-        _succeed(folder, "score", setting, "--variants", "--json", f"{setting}.json",
+        _succeed(folder, "score", setting, "--protocol", "printed", "--json", f"{setting}.json",
                 *plugins)  # fmt: skip
         data = json.loads((folder / f"{setting}.json").read_text("utf-8"))
         board = stored_results(folder / setting).leaderboard()
@@ -416,7 +416,15 @@ def _authors_vectors(folder: Path, section: str, items: Iterable[Mapping[str, An
     columns = ("ID", "Task_ID", "Answer_Simplified", "Response")
     rows = [{name: item[name] for name in columns if item[name] != "__missing__"} for item in items]
     (folder / f"{section}.json").write_text(json.dumps(rows), "utf-8")
-    _succeed(folder, "score", f"{section}.json", "--variants", "--json", f"{section}-scores.json")
+    _succeed(
+        folder,
+        "score",
+        f"{section}.json",
+        "--protocol",
+        "printed",
+        "--json",
+        f"{section}-scores.json",
+    )
     places = {
         row["ID"]: Place("MCS-Bench", task := f"T{row['Task_ID']}", "", form_of("MCS-Bench", task))
         for row in rows
@@ -467,7 +475,17 @@ def test_every_score_that_needs_an_encoder_is_the_recorded_one(
     write_replies(tmp_path, questions)
     models = [word for name in NAMES for word in ("--model", f"replay:{name}.jsonl")]
     _succeed(tmp_path, "run", "dataset", *models, "-o", "run", "--benchmark", "forms.toml")
-    _succeed(tmp_path, "score", "run", "--variants", "--semantic", encoder, "--json", "scores.json")
+    _succeed(
+        tmp_path,
+        "score",
+        "run",
+        "--protocol",
+        "printed",
+        "--semantic",
+        encoder,
+        "--json",
+        "scores.json",
+    )
     data = json.loads((tmp_path / "scores.json").read_text("utf-8"))
     places = _places_of(row.item for row in questions)
     parts: dict[str, list[float | None]] = {}

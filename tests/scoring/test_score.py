@@ -10,6 +10,7 @@ from keju.errors import DataError
 from keju.items import Item, Line, Response
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import (
+    STORED,
     join_json,
     metric_of,
     read_scores,
@@ -256,7 +257,7 @@ def test_models_shared_out_over_processes_get_the_same_scores(tmp_path, make):
     assert score_run(folder, workers=2) == alone
     assert {path.name: read_scores(path) for path in folder.scores_dir.iterdir()} == kept
     folder.write_items([pairs[0][0]])
-    summaries = list(score_models(folder, summarise_with_json, variants=True, workers=2))
+    summaries = list(score_models(folder, summarise_with_json, (*STORED, "printed"), workers=2))
     assert [sum(summary.strays.values()) for summary in summaries] == [1, 1, 1, 1]
     whole = json.loads(b"".join(join_json(summary.json for summary in summaries)))
     assert list(whole) == ["a", "b/c", "d", "e:f"]

@@ -132,7 +132,7 @@ def _find_unscored(first: SideScores, second: SideScores, protocol: Protocol) ->
     found = []
     for declared in tasks():
         for query in declared.queries:
-            metric = next(iter(getattr(query, protocol)), "")
+            metric = next(iter(query.metrics(protocol)), "")
             one, two = (side.of(declared.id, query.name, metric) for side in (first, second))
             lacking = [
                 (place[0], reasons[place])

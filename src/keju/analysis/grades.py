@@ -162,7 +162,7 @@ def _against_metrics(
     for (judge, name, query), graded in by_place.items():
         declared = next(each for each in task(name).queries if each.name == query)
         for protocol in PROTOCOLS[::-1]:
-            for place, metric in enumerate(getattr(declared, protocol)):
+            for place, metric in enumerate(declared.metrics(protocol)):
                 pairs = [
                     (each.grade or 0.0, value, each.judged.group, each.judged.id.model)
                     for each in graded

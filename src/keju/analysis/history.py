@@ -239,7 +239,7 @@ def _main_scores(named: Sequence[Sequence[Score]], protocol: Protocol) -> _MainS
     found: _MainScores = {}
     for each in tasks():
         for query in each.queries:
-            for metric in getattr(query, protocol)[:1]:
+            for metric in query.metrics(protocol)[:1]:
                 found[each.id, query.name, metric] = {}
     for of_label in named:
         for score in of_label:

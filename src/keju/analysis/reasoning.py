@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from keju.definitions import task
 from keju.runs import RunFolder
-from keju.scoring import Result, aggregate, stored_reasoned_scores
+from keju.scoring import Result, aggregate, iter_stored_scores
 
 if TYPE_CHECKING:
     from keju.analysis.run_set import RunSet
@@ -67,8 +67,10 @@ def reasoning_tables(run_set: RunSet) -> Iterator[ReasoningTable]:
         alone = run_set.results.get((name, "official"))
         if alone is None:
             continue
-        for result in aggregate(
-            stored_reasoned_scores(RunFolder(paths[model_responses.run]), model_responses.model)
-        ):
-            if result.variant == model_responses.variant:
-                yield ReasoningTable(name, reasoning_rows(alone, result))
+        stored = iter_stored_scores(
+            RunFolder(paths[model_responses.run]), [model_responses.model], ["with-reasoning"]
+        )
+        for _, scores in stored:
+            for result in aggregate(scores):
+                if result.variant == model_responses.variant:
+                    yield ReasoningTable(name, reasoning_rows(alone, result))

@@ -10,7 +10,7 @@ from keju.api.inputs import text_of, texts_of
 from keju.errors import number_of
 from keju.items import AnswerForm, Protocol, Record
 from keju.metrics import UndefinedMetricError
-from keju.scoring import Metric, metric_signature, metrics
+from keju.scoring import PROTOCOLS, Metric, metric_signature, metrics
 from keju.scoring.aggregate import pooled_value
 from keju.scoring.text_sample import TextSample
 from keju.texts import _
@@ -175,7 +175,11 @@ def constructor(name: str) -> Callable[..., TextMetric]:
 
 
 def _known() -> list[Metric]:
-    return [each for each in metrics() if each.form in _FORMS and not each.encoder]
+    return [
+        each
+        for each in metrics()
+        if each.form in _FORMS and each.protocol in PROTOCOLS and not each.encoder
+    ]
 
 
 def _described(metric: Metric) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
 from msgspec import field
 
 from keju.definitions import has_task, task
@@ -137,10 +135,9 @@ def responses_folder(model: str) -> str:
     return f"{RESPONSES}/{file_name(model)}"
 
 
-def scores_member(model: str, *, reasoned: bool = False) -> str:
-    """The member with a model's scores, or with those computed with separate reasoning."""
-    folder = PurePosixPath(SCORES, "with-reasoning") if reasoned else PurePosixPath(SCORES)
-    return str(folder / f"{file_name(model)}.parquet")
+def scores_member(model: str) -> str:
+    """The member with a model's scores."""
+    return f"{SCORES}/{file_name(model)}.parquet"
 
 
 def unknown_members(manifest: BundleManifest) -> list[str]:
@@ -152,7 +149,7 @@ def unknown_members(manifest: BundleManifest) -> list[str]:
         known.add(RUN_ITEMS)
         folders.append(f"{IMAGES}/")
     for model in manifest.models:
-        known.update({scores_member(model), scores_member(model, reasoned=True)})
+        known.add(scores_member(model))
         folders.append(f"{responses_folder(model)}/")
     return [
         name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from keju.bundles.manifest import (
 )
 from keju.errors import UsageError, shortened
 from keju.files import read_json, read_jsonl_lines, write_json
-from keju.items import Response, Score
+from keju.items import Protocol, Response, Score
 from keju.judging import JudgementFolder, stored_rubrics
 from keju.judging.answers import AnswerId
 from keju.judging.grades import grade_in
@@ -29,7 +29,7 @@ from keju.runs import RecordList, RunFolder, RunManifest, file_name, read_respon
 from keju.scoring import NO_DECISIONS, Decisions, answer_code, read_fingerprint, write_scores
 from keju.scoring.fingerprints import fingerprint_of
 from keju.scoring.scores_parquet import iter_scores_of
-from keju.scoring.stored import decisions_path, reasoned_scores_path, scores_path
+from keju.scoring.stored import decisions_path, scores_path
 
 
 class StagedModel(NamedTuple):
@@ -76,15 +76,11 @@ class RunStager:
         files = self._run.response_files(model)
         changed = [self._stage_lines(path, folder / path.name) for path in files]
         count = sum(1 for path in files for _ in read_responses(folder / path.name))
-        scores = 0
-        for path, reasoned in (
-            (scores_path(self._run, model), False),
-            (reasoned_scores_path(self._run, model), True),
-        ):
-            if path.is_file():
-                target = self._folder / scores_member(name, reasoned=reasoned)
-                scores += self._stage_scores(path, target, name, rewritten=any(changed))
-        fingerprint = read_fingerprint(scores_path(self._run, model)) if scores else None
+        scores, path = 0, scores_path(self._run, model)
+        if path.is_file():
+            target = self._folder / scores_member(name)
+            scores = self._stage_scores(path, target, name, rewritten=any(changed))
+        fingerprint = read_fingerprint(path) if scores else None
         return StagedModel(count, scores, fingerprint.keju if fingerprint else "")
 
     def stage_decisions(self) -> None:
@@ -140,7 +136,7 @@ class RunStager:
 
     def _renamed(self, source: Path, name: str) -> Iterator[Score]:
         reasons: set[str] = set()
-        for score in iter_scores_of(source):
+        for score in iter_scores_of(source, get_args(Protocol)):
             if score.reason not in reasons:
                 check_clean(self._cleaner, score.reason.encode(), f"{source.name}, {score.item}")
                 reasons.add(score.reason)

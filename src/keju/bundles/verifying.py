@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
+from typing import get_args
 
 from msgspec.structs import replace
 
@@ -43,12 +45,12 @@ from keju.definitions.registry import definition_text
 from keju.encoders import Encoders
 from keju.errors import DataError, UsageError
 from keju.files import read_jsonl, write_json
-from keju.items import get_group
+from keju.items import Protocol, get_group
 from keju.published import audit_run
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import NO_DECISIONS, Decisions, score_models
+from keju.scoring import NO_DECISIONS, STORED, Decisions, score_models
 from keju.scoring.scores_parquet import iter_scores_of
-from keju.scoring.stored import reasoned_scores_path, scores_path
+from keju.scoring.stored import scores_path
 from keju.texts import _
 
 _TOKENIZERS = ("jieba", "zhconv", "opencc")
@@ -273,12 +275,15 @@ class _Verifier:
         try:
             decisions = self._decisions()
             for model in score_models(
-                self._run, attrgetter("model"), encoders=self._encoders, decisions=decisions
+                self._run,
+                attrgetter("model"),
+                self._protocols(),
+                self._encoders,
+                decisions=decisions,
             ):
                 about = self._bundle.manifest.models.get(model)
                 same_program = same and about is not None and about.scored_by == __version__
-                self._compare(model, same_program=same_program, reasoned=False)
-                self._compare(model, same_program=same_program, reasoned=True)
+                self._compare(model, same_program=same_program)
         except DataError as error:
             self._findings.add_difference(
                 "responses", _member_of(error), error.item or "", error.problem
@@ -296,6 +301,16 @@ class _Verifier:
             check_keys(self._bundle, self._run, self._dataset, self._readable, self._findings)
         return len(self._readable) == len(self._bundle.models)
 
+    def _protocols(self) -> tuple[Protocol, ...]:
+        """The protocols to score under: `printed` only where a model has scores of it."""
+        for model in self._bundle.models:
+            # A damaged or missing table is reported when its scores are compared.
+            with suppress(DataError, KeyError):
+                table = self._bundle.table(scores_member(model))
+                if any(iter_scores_of(table, ["printed"], by_group=True)):
+                    return (*STORED, "printed")
+        return STORED
+
     def _decisions(self) -> Decisions:
         """The decisions on unclear answers, which follow from no response."""
         if DECISIONS not in self._bundle.manifest.members:
@@ -309,21 +324,20 @@ class _Verifier:
         )
         return decisions
 
-    def _compare(self, model: str, *, same_program: bool, reasoned: bool) -> None:
-        member = scores_member(model, reasoned=reasoned)
-        path = (reasoned_scores_path if reasoned else scores_path)(self._run, model)
+    def _compare(self, model: str, *, same_program: bool) -> None:
+        member, path = scores_member(model), scores_path(self._run, model)
         if member not in self._bundle.manifest.members:
-            if not reasoned:
-                self._findings.add_difference(
-                    "scores",
-                    member,
-                    "",
-                    _("the bundle does not contain this member", hint="Ask for the file again"),
-                )
+            self._findings.add_difference(
+                "scores",
+                member,
+                "",
+                _("the bundle does not contain this member", hint="Ask for the file again"),
+            )
             return
         try:
-            stored = iter_scores_of(self._bundle.table(member), by_group=True)
-            computed = iter_scores_of(path) if path.is_file() else iter(())
+            every = get_args(Protocol)
+            stored = iter_scores_of(self._bundle.table(member), every, by_group=True)
+            computed = iter_scores_of(path, every) if path.is_file() else iter(())
             scores = ScoresToCompare(member, same_program, self._groups)
             compare_scores(scores, stored, computed, self._findings)
         except DataError as error:

@@ -128,9 +128,12 @@ PriceFile = Annotated[
     ),
 ]
 ProtocolName = Annotated[
-    Literal["official", "strict", "both"],
+    Literal["official", "strict", "printed", "with-reasoning", "both"],
     typer.Option(
         help="Scoring protocol: `official` (as published), `strict` (recommended), or `both`."
+        " `printed` adds the papers' formulas to both, where `official` follows the authors'"
+        " script. `with-reasoning` is `official`, also with reasoning from a separate field before"
+        " the answer, as in `both`."
     ),
 ]
 KeyName = Annotated[

@@ -57,15 +57,6 @@ def score(
             "Without weights these metrics are unscored.",
         ),
     ] = None,
-    variants: Annotated[
-        bool,
-        typer.Option(
-            "--variants",
-            help="If a paper and its authors' script compute a metric differently, also compute"
-            " the paper's formula. It is shown separately and is not part of any mean of a"
-            " protocol.",
-        ),
-    ] = False,
     adjudicated: Annotated[
         Path | None,
         typer.Option(
@@ -108,7 +99,6 @@ def score(
     from keju.reporting.answer_readings import readings_lines
     from keju.runs import RunFolder
     from keju.scoring import (
-        PROTOCOLS,
         join_json,
         score_file,
         score_models,
@@ -116,24 +106,22 @@ def score(
         summarise_with_json,
     )
 
-    protocols: tuple[Protocol, ...] = PROTOCOLS if protocol == "both" else (protocol,)
+    protocols = _protocols_of(protocol)
     encoders = Encoders(parse_semantic(semantic or []), default_cache_path())
     sum_up = summarise if json_out is None else summarise_with_json
     found: Iterable[Summary]
     run: RunFolder | None = None
     if what.is_dir():
         run, cores = RunFolder.open(what), os.cpu_count() or 1
-        if protocol == "official" and (why := without_official(run.iter_items())):
+        if "strict" not in protocols and (why := without_official(run.iter_items())):
             # Before anything is written: the scores of the other protocol would be lost.
             raise UsageError("{}: {}", what, why)
         decisions = gather_decisions(run, adjudicated, extractor or "")
-        found = score_models(
-            run, sum_up, protocols, encoders, variants=variants, decisions=decisions, workers=cores
-        )
+        found = score_models(run, sum_up, protocols, encoders, decisions=decisions, workers=cores)
     elif (adjudicated or extractor) and what.exists():
         raise UsageError("--adjudicated and --extractor are for a run, not for a response file")
     else:
-        found = [sum_up(score_file(what, protocols, encoders, variants=variants))]
+        found = [sum_up(score_file(what, protocols, encoders))]
     summaries: list[Summary] = []
     blank = invented_in(run) if json_out is not None and run else {}
 
@@ -161,7 +149,7 @@ def score(
     print_briefly(
         [
             *scores_tables(results, models, width=out.width),
-            *more_tables(summaries, variants=variants),
+            *more_tables(results, models),
             *readings,
             *lines,
         ],
@@ -172,6 +160,20 @@ def score(
         say(_("All numbers: {}", json_out))
     if any(summary.strays for summary in summaries):
         raise typer.Exit(WITH_FAILURES)
+
+
+def _protocols_of(name: ProtocolName) -> tuple[Protocol, ...]:
+    """The protocols that a value of ``--protocol`` means."""
+    from keju.scoring import STORED
+
+    match name:
+        case "both":
+            return STORED
+        case "printed":
+            return (*STORED, "printed")
+        case "with-reasoning":
+            return ("official", "with-reasoning")
+    return (name,)
 
 
 def _lines_of_run(run: RunFolder, adjudicated: Path | None, extractor: str | None) -> list[str]:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from keju.errors import DataError, UsageError, error_text, shortened, unknown_name
 from keju.files import parse_toml
-from keju.items import AnswerForm, Item, Record
+from keju.items import AnswerForm, Item, Protocol, Record
 from keju.metrics.boxes import box_convention
 from keju.texts import _, either
 
@@ -49,8 +49,9 @@ class Query(Record, frozen=True, kw_only=True):
 
     A task's only query is named ``""``. `ask` has placeholders such as ``{question}`` or
     ``{options}``; `requirement` is the answer-format sentence, where the benchmark has one.
-    `official` and `strict` name the metrics of each protocol, the main one first; `official_note`
-    is a sentence that a reader of the official values needs. `rubric` names the rubric by which a
+    `official`, `strict` and `printed` name the metrics of each protocol, the main one first; the
+    name of a printed one is that of an official one and ``_`` with more. `official_note` is a
+    sentence that a reader of the official values needs. `rubric` names the rubric by which a
     judge grades the answers, where the definition names one. A `translation` is extracted without
     the original and notes. `image` states whether items have images; those of a task about texts
     have none. `answer_language` is that of the file.
@@ -61,6 +62,7 @@ class Query(Record, frozen=True, kw_only=True):
     form: AnswerForm
     strict: tuple[str, ...]
     official: tuple[str, ...] = ()
+    printed: tuple[str, ...] = ()
     official_note: str = ""
     rubric: str = ""
     translation: bool = False
@@ -69,6 +71,13 @@ class Query(Record, frozen=True, kw_only=True):
     requirement: str = ""
     box_convention: str = ""
     answer_language: AnswerLanguage = ""
+
+    def metrics(self, protocol: Protocol) -> tuple[str, ...]:
+        """The names of the metrics of a protocol, the main one first."""
+        names: tuple[str, ...] = getattr(
+            self, "official" if protocol == "with-reasoning" else protocol
+        )
+        return names
 
     @property
     def template(self) -> str:

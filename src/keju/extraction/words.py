@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from keju.text import normalise
+from keju.text.character_table import CharacterTable
 
 _SENTENCE_END = re.compile(r"(?<=[。.!?\n])")
 _BUT = re.compile(r"[,;]\s{0,3}(?:但是?|不过|but\b)", re.IGNORECASE)
@@ -51,12 +52,16 @@ def refuses(text: str) -> bool:
     return False
 
 
-@cache
 def _fold_character(char: str) -> str:
     normal = normalise(char, "script")
     return normal if len(normal) == 1 and not "①" <= char <= "⑳" else char
 
 
+_FOLDED = CharacterTable(_fold_character)
+
+
+# Readers fold the same text again for each kind of words that they look for.
+@lru_cache(maxsize=16)
 def fold(text: str) -> str:
     """A text of the same length in simplified characters and half-width letters and marks."""
-    return text if text.isascii() else "".join(map(_fold_character, text))
+    return text if text.isascii() else text.translate(_FOLDED)

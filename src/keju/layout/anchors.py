@@ -14,8 +14,14 @@ from itertools import pairwise
 from math import log
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 _FURTHEST = 60
 """The greatest distance; pages have fewer columns."""
+
+_WITHIN = (1 << _FURTHEST) - 1
+"""A bit for each distance."""
 
 _MOST_STEPS = 6
 """The number of distances that are tried: those at which most neighbours of the reference are
@@ -25,8 +31,15 @@ _MOST_PAIRS = 30_000
 """The maximum number of pairs of equal characters; longer texts use only characters that occur
 once."""
 
+_LARGEST_GAP = 2
+"""The greatest distance in the reference between two characters of a run."""
+
+_ROUNDING = 1e-6
+
 _BY_CHANCE = 0.05
 """The share of pages on which a run may occur by chance; less significant runs are ignored."""
+
+_Places = npt.NDArray[np.intp]
 
 _Place = tuple[int, int]
 """A position in the reference, and one in the transcription."""
@@ -82,53 +95,64 @@ def _runs(reference: str, hypothesis: str, places: Mapping[str, Sequence[int]]) 
     rarity = {char: log(len(hypothesis) / len(there)) for char, there in places.items()}
     steps = _steps(reference, places)
     needed = log(len(reference) * len(hypothesis) * len(steps) / _BY_CHANCE)
-    runs = [run for step in steps for run in _runs_at(step, reference, places, rarity, needed)]
+    weights = [rarity.get(char, 0.0) for char in reference]
+    there = [places.get(char, ()) for char in reference]
+    true = np.repeat(np.arange(len(reference)), [len(each) for each in there])
+    read = np.array([place for each in there for place in each])
+    runs = [run for step in steps for run in _runs_at(step, true, read, weights, needed)]
     return sorted(runs, key=lambda run: (-run.weight, run.places))
 
 
 def _steps(reference: str, places: Mapping[str, Sequence[int]]) -> list[int]:
     """The distances at which most neighbours of the reference are found; rare ones count more."""
     hits: dict[int, float] = defaultdict(float)
-    for pair, times in Counter(pairwise(reference)).items():
-        first, second = (places.get(char, ()) for char in pair)
-        apart = {b - a for a in first for b in second if 0 < b - a <= _FURTHEST}
-        for step in apart:
-            hits[step] += times / (len(first) * len(second))
+    # One bit for each position, so that all distances from one position are found by one shift.
+    bits = {char: sum(1 << place for place in there) for char, there in places.items()}
+    for (char, following), times in Counter(pairwise(reference)).items():
+        first, second = places.get(char, ()), bits.get(following, 0)
+        apart = 0
+        for place in first:
+            apart |= second >> place + 1 & _WITHIN
+        share = times / (len(first) * second.bit_count()) if apart else 0.0
+        while apart:
+            nearest = apart & -apart
+            hits[nearest.bit_length()] += share
+            apart ^= nearest
     common = sorted(hits, key=lambda step: -hits[step])[:_MOST_STEPS]
     return sorted({1, 2, *common})
 
 
 def _runs_at(
-    step: int,
-    reference: str,
-    places: Mapping[str, Sequence[int]],
-    rarity: Mapping[str, float],
-    needed: float,
+    step: int, true: _Places, read: _Places, weights: Sequence[float], needed: float
 ) -> list[_Run]:
     """The longest runs at a distance whose weight exceeds `needed`.
 
     One character of a run may be wrong between two right ones.
+
+    Args:
+        step: the distance.
+        true: positions in the reference of all pairs of equal characters.
+        read: their positions in the hypothesis.
+        weights: of each position of the reference.
+        needed: the weight that chance reaches on few pages.
     """
-    weights: dict[_Place, float] = {}
-    before: dict[_Place, _Place] = {}
-    inner: set[_Place] = set()
-    for true, char in enumerate(reference):
-        for read in places.get(char, ()):
-            here = (true, read)
-            weights[here] = rarity[char]
-            for gap in (1, 2):
-                last = (true - gap, read - gap * step)
-                if last in weights:
-                    weights[here] += weights[last]
-                    before[here] = last
-                    inner.add(last)
-                    break
-    ends = [end for end, weight in weights.items() if weight > needed and end not in inner]
-    return [_Run(weights[end], _back(end, before)) for end in ends]
-
-
-def _back(end: _Place, before: Mapping[_Place, _Place]) -> tuple[_Place, ...]:
-    found = [end]
-    while found[-1] in before:
-        found.append(before[found[-1]])
-    return tuple(reversed(found))
+    # All pairs of a run are on one line; along it a run ends where two characters are missing.
+    line = read - step * true
+    order = np.lexsort((true, line))
+    line, true, read = line[order], true[order], read[order]
+    starts = np.flatnonzero(
+        np.concatenate([[True], (np.diff(line) != 0) | (np.diff(true) > _LARGEST_GAP)])
+    )
+    # These sums are rounded in another order than the exact ones below.
+    sums = np.add.reduceat(np.take(weights, true), starts)
+    ends = np.append(starts[1:], len(true))
+    runs = []
+    for run in np.flatnonzero(sums > needed - _ROUNDING).tolist():
+        span = slice(starts[run], ends[run])
+        places = tuple(zip(true[span].tolist(), read[span].tolist(), strict=True))
+        weight = 0.0
+        for place, _ in places:
+            weight += weights[place]
+        if weight > needed:
+            runs.append(_Run(weight, places))
+    return runs

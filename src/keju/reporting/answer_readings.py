@@ -10,7 +10,8 @@ from typing import NamedTuple
 from keju.errors import DataError
 from keju.formatting import percent, unclear_percent
 from keju.items import ReadBy, variant_of
-from keju.judging.extracting import EXTRACTION, extraction_request
+from keju.judging.extracting import extraction_request
+from keju.judging.store import ExtractionFolder
 from keju.local_paths import shell_quoted
 from keju.running.prices import EXAMPLE, Prices, read_prices
 from keju.running.tokens import text_tokens
@@ -214,4 +215,4 @@ def extraction_cost(run: RunFolder) -> ExtractionCost:
                 if sample.is_unclear:
                     request = extraction_request(sample)
                     tokens[request.item] = text_tokens(request.prompt)
-    return ExtractionCost(len(tokens), sum(tokens.values()), EXTRACTION.tokens * len(tokens))
+    return ExtractionCost(len(tokens), sum(tokens.values()), ExtractionFolder.reply_tokens * len(tokens))

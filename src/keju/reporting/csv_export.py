@@ -17,7 +17,7 @@ from keju.items import ReadBy, get_group
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable
 from keju.reporting.time_table import machine_cost
-from keju.scoring.reasoned_scores import FORM
+from keju.scoring.scoring_sample import FORM
 from keju.statistics import Interval
 from keju.texts import Text, in_english
 

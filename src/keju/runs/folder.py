@@ -110,7 +110,6 @@ class RunFolder:
         examples_path: the items of the few-shot examples.
         timings_path: the times of OCR engines on this machine.
         scores_dir: scoring's parquet files.
-        reasoned_scores_dir: `official` scores with reasoning from a separate field.
 
     Raises:
         UsageError: the path is an address, such as ``s3://…``.
@@ -125,7 +124,6 @@ class RunFolder:
         self.examples_path = path / "examples.parquet"
         self.timings_path = path / "timings.json"
         self.scores_dir = path / "scores"
-        self.reasoned_scores_dir = self.scores_dir / "with-reasoning"
         self._read: dict[Path, tuple[object, Any]] = {}
 
     @classmethod

@@ -42,14 +42,13 @@ from keju.scoring.run import (
     unclear_samples,
     unused_decisions,
 )
-from keju.scoring.score import PROTOCOLS, score_answer
+from keju.scoring.score import PROTOCOLS, STORED, score_answer
 from keju.scoring.scores_parquet import read_fingerprint, read_scores, scores_frame, write_scores
 from keju.scoring.side_scores import ItemName, SideScores
 from keju.scoring.signatures import metric_signature, signature
 from keju.scoring.stored import (
     check_scores,
     iter_stored_scores,
-    stored_reasoned_scores,
     stored_scores,
 )
 from keju.scoring.summary import (
@@ -59,13 +58,13 @@ from keju.scoring.summary import (
     summarise,
     summarise_with_json,
 )
-from keju.scoring.variants import VariantResult, variant_results
 from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
 
 __all__ = [
     "NO_DECISIONS",
     "NO_RESPONSES",
     "PROTOCOLS",
+    "STORED",
     "VERDICTS",
     "BenchmarkResult",
     "Decision",
@@ -86,7 +85,6 @@ __all__ = [
     "TaskDifference",
     "TaskResult",
     "UnscoredReason",
-    "VariantResult",
     "Verdict",
     "WrongPage",
     "adjust_comparisons",
@@ -123,14 +121,12 @@ __all__ = [
     "score_run",
     "scores_frame",
     "signature",
-    "stored_reasoned_scores",
     "stored_scores",
     "summarise",
     "summarise_with_json",
     "to_json",
     "unclear_samples",
     "unused_decisions",
-    "variant_results",
     "verdict_of",
     "write_scores",
     "wrong_page_errors",

@@ -36,7 +36,7 @@ def aggregate(scores: Iterable[Score]) -> list[Result]:
 
     A task's value follows its metric (mean of items, or ratio of sums); a domain's is the plain
     mean of its tasks' main metrics; a benchmark's the plain mean of its domains. Parts without a
-    value are listed as missing, never dropped silently.
+    value are listed as missing, never dropped silently. `printed` has no means.
     """
     groups: dict[tuple[str, Setting, PromptScript, str, Protocol], _ByQuery] = {}
     for score in scores:
@@ -66,7 +66,9 @@ def _result(model: str, variant: PromptVariant, protocol: Protocol, by_query: _B
         wording=variant.wording,
         protocol=protocol,
         tasks=tuple(found),
-        benchmarks=tuple(benchmark_result(name, protocol, found) for name in named),
+        benchmarks=()
+        if protocol == "printed"
+        else tuple(benchmark_result(name, protocol, found) for name in named),
     )
 
 
@@ -80,7 +82,7 @@ def _task_result(
     whole = task(name)
     declared = next(each for each in whole.queries if each.name == query)
     find = find_metrics(protocol, whole.benchmark, declared.form)
-    named = getattr(declared, protocol)
+    named = declared.metrics(protocol)
     order = [metric for metric in named if metric in by_metric]
     order += [
         metric

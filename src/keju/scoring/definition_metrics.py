@@ -37,11 +37,11 @@ def check_metrics(definition: Definition, place: str) -> None:
     """
     if is_shipped(definition.name):
         return
-    protocols: tuple[Protocol, ...] = ("official", "strict")
+    protocols: tuple[Protocol, ...] = ("official", "strict", "printed")
     for task in definition.tasks:
         for query in task.queries:
             for protocol in protocols:
-                for metric in getattr(query, protocol):
+                for metric in query.metrics(protocol):
                     if not _exists(protocol, task, query, metric):
                         raise _unknown(protocol, task, query, metric, place)
 

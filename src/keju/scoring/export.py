@@ -11,38 +11,29 @@ import msgspec
 from keju.definitions import official_number
 from keju.items import PromptVariant, Score, variant_of
 from keju.scoring.aggregate import aggregate
-from keju.scoring.reasoned_scores import FORM
 from keju.scoring.results import MeanResult, MetricResult, Result, TaskResult
-from keju.scoring.variants import variant_results
+from keju.scoring.scoring_sample import FORM
 from keju.texts import in_english
 
 Json = dict[str, object]
 
 
-def to_json(
-    scores: Sequence[Score], variants: Sequence[Score] = (), reasoned: Sequence[Score] = ()
-) -> Json:
-    """Both protocols' items, tasks, domains and overall, as fractions.
+def to_json(scores: Sequence[Score]) -> Json:
+    """Each protocol's items, tasks, domains and overall, as fractions.
 
     ``{protocol: {"items": [{"id", "task", "metric", "value", "status", …}], "tasks": {task:
     {metric: value}}, "domains": {domain: value}, "overall": value, …}}``; for several models, or
     several settings of one, ``{name: {protocol: …}}``. An item without a value is ``null`` with
     the status ``unscored`` and its reason. Means are taken over what is there; ``missing`` names
     what is not. While answers are unclear, their items have ``value_if_right``, and ``if_right``
-    has the tasks, domains and overall if they were right. Variants have a key of their own beside
-    the protocols, and so has `official` with reasoning that came in a field of its own:
-    ``with_reasoning``, in the form of a protocol.
+    has the tasks, domains and overall if they were right. The key of `printed` is ``variants``,
+    without means, that of `with-reasoning` is ``with_reasoning``.
     """
-    named = json_by_model(scores, aggregate(scores), variants, reasoned)
+    named = json_by_model(scores, aggregate(scores))
     return next(iter(named.values())) if len(named) == 1 else dict(named)
 
 
-def json_by_model(
-    scores: Sequence[Score],
-    results: Sequence[Result],
-    variants: Sequence[Score] = (),
-    reasoned: Sequence[Score] = (),
-) -> dict[str, Json]:
+def json_by_model(scores: Iterable[Score], results: Sequence[Result]) -> dict[str, Json]:
     """The same by the models' names, also where there is only one; `results` are the scores'."""
     items: dict[tuple[str, PromptVariant, str], list[Json]] = defaultdict(list)
     for score in scores:
@@ -51,14 +42,14 @@ def json_by_model(
     named: dict[str, Json] = defaultdict(dict)
     for result in results:
         name = names[result.model, result.variant]
-        rows = items[result.model, result.variant, result.protocol]
-        named[name][result.protocol] = {"items": rows} | _summary(result)
-        who = (result.model, result.variant)
-        if own := [each for each in variants if (each.model, variant_of(each)) == who]:
-            named[name].setdefault("variants", _variants(own))
-        with_it = [each for each in reasoned if (each.model, variant_of(each)) == who]
-        if with_it and result.protocol == "official":
-            named[name]["with_reasoning"] = _reasoned(with_it)
+        rows: Json = {"items": items[result.model, result.variant, result.protocol]}
+        match result.protocol:
+            case "printed":
+                named[name]["variants"] = rows | _printed(result)
+            case "with-reasoning":
+                named[name]["with_reasoning"] = {"form": FORM} | rows | _summary(result)
+            case protocol:
+                named[name][protocol] = rows | _summary(result)
     return named
 
 
@@ -122,18 +113,13 @@ def _item(score: Score) -> Json:
     return row
 
 
-def _reasoned(scores: Sequence[Score]) -> Json:
-    (result,) = aggregate(scores)
-    return {"form": FORM, "items": list(map(_item, scores))} | _summary(result)
-
-
-def _variants(scores: Sequence[Score]) -> Json:
-    tasks: dict[str, dict[str, float | None]] = defaultdict(dict)
-    signatures = {}
-    for each in variant_results(scores):
-        tasks[official_number(each.task)][each.metric] = each.value
-        signatures[each.metric] = each.signature
-    return {"items": list(map(_item, scores)), "tasks": dict(tasks), "signatures": signatures}
+def _printed(result: Result) -> Json:
+    return {
+        "tasks": _per_task(result.tasks, lambda metric: metric.value),
+        "signatures": {
+            metric.metric: metric.signature for each in result.tasks for metric in each.metrics
+        },
+    }
 
 
 def _summary(result: Result) -> Json:

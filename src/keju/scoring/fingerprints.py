@@ -14,7 +14,7 @@ from keju.files import read_jsonl_lines, sha256_file
 from keju.items import PromptScript, Record, Setting
 from keju.runs import RunFolder
 
-FORMAT = "keju-scores-5"
+FORMAT = "keju-scores-6"
 """The format of stored scores. Scores in any other format must be computed again."""
 
 _HALF = 8

@@ -31,6 +31,7 @@ def find_metrics(
         PluginError: two plug-ins declare the same metric.
     """
     own, ours, source = own_metrics(), metrics_by_key(), official_source(benchmark)
+    protocol = "official" if protocol == "with-reasoning" else protocol
 
     def find(name: str) -> Metric | None:
         general = (protocol, "", form, name)
@@ -52,7 +53,8 @@ def metric_names(
 
     A plug-in's metric that is for all benchmarks is not added to a protocol without metrics.
     """
-    named: tuple[str, ...] = getattr(query, protocol)
+    named = query.metrics(protocol)
+    protocol = "official" if protocol == "with-reasoning" else protocol
     places = {benchmark, ""} if named else {benchmark}
     own = (
         each.name

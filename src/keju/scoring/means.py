@@ -92,7 +92,7 @@ def _main_values(
             declared, query, protocol, results.get((declared.id, query.name))
         )
         for query in declared.queries
-        if getattr(query, protocol)
+        if query.metrics(protocol)
     }
 
 

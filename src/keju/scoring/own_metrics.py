@@ -186,7 +186,7 @@ def _name_taken(own: Metric, what: str) -> str:
 def _preparation(form: AnswerForm, protocol: Protocol, prepare: str) -> Preparation:
     if form not in get_args(AnswerForm):
         raise ValueError(f"form is {form!r}. Use one of {', '.join(get_args(AnswerForm))}")
-    if protocol not in get_args(Protocol):
+    if protocol not in ("official", "strict"):
         raise ValueError(f"protocol is {protocol!r}. Use official or strict")
     known = preparations(protocol, form)
     if prepare and prepare not in known:

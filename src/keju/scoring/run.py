@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import groupby, islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,7 +19,7 @@ from keju.definitions.shared_answers import SharedAnswers
 from keju.encoders import Encoders
 from keju.errors import DataError
 from keju.files import read_jsonl
-from keju.items import Item, Protocol, Response, Score, variant_of
+from keju.items import Item, Protocol, Record, Response, Score
 from keju.runs import RunFolder, StoredItems, file_name, path_of_name
 from keju.scoring.decisions import (
     NO_DECISIONS,
@@ -27,16 +27,14 @@ from keju.scoring.decisions import (
     answer_code,
     write_decisions,
 )
-from keju.scoring.fingerprints import Fingerprint, fingerprint_of
+from keju.scoring.fingerprints import fingerprint_of
 from keju.scoring.lookup import metric_names, metric_of
 from keju.scoring.ordered_scores import OrderedScores
-from keju.scoring.reasoned_scores import collect_reasoned_samples, reasoned_scores
 from keju.scoring.response_files import read_responses
-from keju.scoring.score import PROTOCOLS, iter_scores, score_samples
+from keju.scoring.score import PROTOCOLS, STORED, iter_scores, score_samples
 from keju.scoring.scores_parquet import write_scores
 from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample
-from keju.scoring.stored import decisions_path, reasoned_scores_path, scores_path
-from keju.scoring.variants import collect_variant_scores
+from keju.scoring.stored import decisions_path, scores_path
 from keju.texts import _
 
 T = TypeVar("T")
@@ -54,28 +52,24 @@ _BEGINNING = 10_000
 class ModelScores(NamedTuple):
     """The scores of one model.
 
-    `scores` are in the order of the run's items, `variants` are those of the paper's formulas
-    where they were asked for. `strays` counts, by file, the responses to items that the run does
-    not have; they are skipped. `reasoned` are the official scores with reasoning that came in a
-    field of its own (`keju.scoring.reasoned_scores`), empty where there is none.
+    `scores` are in the order of the run's items. `strays` counts, by file, the responses to items
+    that the run does not have; they are skipped.
     """
 
     model: str
     scores: Sequence[Score]
-    variants: Sequence[Score]
     strays: dict[str, int]
-    reasoned: list[Score]
 
 
 def score_run(
     run: RunFolder,
-    protocols: Sequence[Protocol] = PROTOCOLS,
+    protocols: Sequence[Protocol] = STORED,
     encoders: Encoders | None = None,
     *,
     decisions: Decisions = NO_DECISIONS,
     workers: int = 1,
 ) -> list[Score]:
-    """Score every response of a run; all scores in one list (see `score_models`)."""
+    """Score every response of a run; the scores of `PROTOCOLS` in one list (see `score_models`)."""
     packed = score_models(run, _packed, protocols, encoders, decisions=decisions, workers=workers)
     return [score for part in packed for score in msgspec.msgpack.decode(part, type=list[Score])]
 
@@ -83,10 +77,9 @@ def score_run(
 def score_models(
     run: RunFolder,
     reduce: Callable[[ModelScores], T],
-    protocols: Sequence[Protocol] = PROTOCOLS,
+    protocols: Sequence[Protocol] = STORED,
     encoders: Encoders | None = None,
     *,
-    variants: bool = False,
     decisions: Decisions = NO_DECISIONS,
     workers: int = 1,
 ) -> Iterator[T]:
@@ -97,9 +90,9 @@ def score_models(
         reduce: makes of a model's scores what is given back; so never more than a few models'
             scores are in memory. It runs where they were made, so it must be a function that
             another process can import.
-        protocols: which of the two.
+        protocols: the protocols. Models without reasoning in a field of its own have no scores
+            `with-reasoning`.
         encoders: those that are there; without, only what an installed package brings along.
-        variants: also the paper's formulas, where the script computes something else.
         decisions: of people and extractor models on unclear answers; stored with the scores.
         workers: how many processes may share the models out. They are new Python processes, so a
             script that asks for more than one must keep its work under ``if __name__ ==
@@ -112,7 +105,7 @@ def score_models(
     encoders = encoders or Encoders({})
     items, models = StoredItems(run.iter_items()), _models_in(run)
     write_decisions(decisions_path(run), decisions)
-    task = _Task(run.path, tuple(protocols), encoders.paths, variants, decisions)
+    task = _Task(run.path, tuple(protocols), encoders.paths, decisions)
     apart = workers > 1 and len(models) >= FEWEST
     if apart and not _wants_encoder(items, protocols, encoders):
         yield from _share_out(task, models, reduce, min(workers, len(models)))
@@ -154,20 +147,15 @@ def score_file(
     path: Path,
     protocols: Sequence[Protocol] = PROTOCOLS,
     encoders: Encoders | None = None,
-    *,
-    variants: bool = False,
 ) -> ModelScores:
     """Score a file in the authors' form, as of one model that is named after the file.
 
     Raises:
         DataError: it is not in that form; the message names the item.
     """
-    samples: Iterable[ScoringSample] = read_responses(path)
-    variant_scores: list[Score] = []
-    if variants:
-        samples = collect_variant_scores(samples, variant_scores, encoders)
-    scores = score_samples(samples, protocols, encoders)
-    return ModelScores(path.stem, scores, variant_scores, {}, [])
+    # Such a file has no field for reasoning.
+    protocols = [each for each in protocols if each != "with-reasoning"]
+    return ModelScores(path.stem, score_samples(read_responses(path), protocols, encoders), {})
 
 
 class _Task(NamedTuple):
@@ -176,7 +164,6 @@ class _Task(NamedTuple):
     path: Path
     protocols: tuple[Protocol, ...]
     weights: Mapping[str, Path]
-    variants: bool
     decisions: Decisions
 
 
@@ -215,49 +202,42 @@ def _score_model(
     """One model's scores, written to the run."""
     fingerprint = fingerprint_of(run, model)
     strays: dict[str, int] = {}
-    variants: list[Score] = []
-    noted_cases: list[ScoringSample] = []
+    protocols = task.protocols
+    if not _has_reasoning(run, model):
+        protocols = tuple(each for each in protocols if each != "with-reasoning")
     samples = _samples_of(run, model, items, strays, task.decisions)
-    samples = collect_reasoned_samples(samples, noted_cases)
-    if task.variants:
-        samples = collect_variant_scores(samples, variants, encoders)
     scores = OrderedScores()
-    for index, score in iter_scores(samples, task.protocols, encoders, items):
+    for index, score in iter_scores(samples, protocols, encoders, items):
         scores.add(score, place=_place(items, score), index=index)
     manifest = run.manifest()
     if limits := manifest.limits(model):
         scores.sign(f"pictures:{limits}")
-        variants = _signed(variants, f"pictures:{limits}")
-    wanted = noted_cases if "official" in task.protocols else []
-    reasoned = reasoned_scores(wanted, scores.as_made(), encoders, items) if wanted else []
     if system := manifest.system_hash(model):
-        part = f"system:{system}"
-        scores.sign(part)
-        variants, reasoned = (_signed(each, part) for each in (variants, reasoned))
+        scores.sign(f"system:{system}")
     scores.sort()
-    variants.sort(key=lambda each: (_place(items, each), each.round, variant_of(each)))
     write_scores(scores_path(run, model), scores, fingerprint)
-    _write_if_any(reasoned_scores_path(run, model), reasoned, fingerprint)
-    return ModelScores(model, scores, variants, strays, reasoned)
+    return ModelScores(model, scores, strays)
+
+
+class _Reasoning(Record, frozen=True, kw_only=True):
+    """The reasoning of a response that came in a field of its own."""
+
+    thinking: str = ""
+
+
+def _has_reasoning(run: RunFolder, model: str) -> bool:
+    """Whether any response of a model has reasoning in a field of its own."""
+    return any(
+        each.thinking
+        for path in run.response_files(model)
+        for each in read_jsonl(path, _Reasoning, appended=True)
+    )
 
 
 def _place(items: StoredItems, score: Score) -> int:
     place = items.place_of(score)
     assert place is not None
     return place
-
-
-def _write_if_any(path: Path, scores: Sequence[Score], fingerprint: Fingerprint) -> None:
-    if scores:
-        write_scores(path, scores, fingerprint)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _signed(scores: Iterable[Score], part: str) -> list[Score]:
-    """The scores with one more part in their signatures: how the images or prompts differ."""
-    signed = cache(lambda signature: f"{signature}|{part}" if signature else "")
-    return [replace(score, signature=signed(score.signature)) for score in scores]
 
 
 def unclear_samples(run: RunFolder, items: StoredItems | None = None) -> Iterator[ScoringSample]:
@@ -347,7 +327,7 @@ def _sample(item: Item, response: Response, decisions: Decisions = NO_DECISIONS)
 
 def _packed(found: ModelScores) -> bytes:
     """The scores as bytes, which another process sends twice as fast as the objects."""
-    return msgspec.msgpack.encode(list(found.scores))
+    return msgspec.msgpack.encode([each for each in found.scores if each.protocol in PROTOCOLS])
 
 
 def _models_in(run: RunFolder) -> list[str]:

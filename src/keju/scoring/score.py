@@ -23,6 +23,10 @@ from keju.scoring.signatures import metric_signature, reading_part, wording_part
 from keju.texts import in_english
 
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
+"""The protocols that every table shows side by side."""
+
+STORED: tuple[Protocol, ...] = (*PROTOCOLS, "with-reasoning")
+"""The protocols under which a run is scored by default."""
 
 _WITHOUT_ANSWER = frozenset({"failed", "filtered"})
 
@@ -87,8 +91,11 @@ def iter_scores(
             galleries.add(sample)
             continue
         for protocol in protocols:
+            if protocol == "with-reasoning" and not sample.counts_reasoning():
+                continue
+            view = sample.with_reasoning if protocol == "with-reasoning" else sample
             for name, metric in metrics(sample, protocol):
-                score = _score(sample, protocol, name, metric, batch, index)
+                score = _score(view, protocol, name, metric, batch, index)
                 if batch.last == index:
                     waiting[index] = score
                 else:
@@ -101,7 +108,8 @@ def iter_scores(
         else:
             stats = score.stats | result.stats
             yield place, replace(score, value=result.value, stats=stats, if_right=dict(if_right))
-    yield from enumerate(galleries.scores(tuple(protocols)), start=index)
+    of_pairs = tuple(each for each in protocols if each in PROTOCOLS)
+    yield from enumerate(galleries.scores(of_pairs), start=index)
 
 
 class _MetricLookup:
@@ -138,7 +146,7 @@ def _score(
         return _record(sample, protocol, name, reason=reason)
     try:
         if sample.defect.too_long:
-            return _too_long(sample, metric, batch, sample.defect.too_long)
+            return _too_long(sample, protocol, metric, batch, sample.defect.too_long)
         if metric.encoder:
             batch.add(index, sample, metric, unclear=_is_unclear(sample, protocol))
             return _record(sample, protocol, name, batch.signature(metric))
@@ -147,7 +155,7 @@ def _score(
         if_right = metric.measure_if_right(sample).stats if unclear else None
     except TooLongError as error:
         # Without a value the response would not count in the mean: a model must not gain by length.
-        return _too_long(sample, metric, batch, english_problem(error))
+        return _too_long(sample, protocol, metric, batch, english_problem(error))
     except (UndefinedMetricError, PrerequisiteError) as error:
         return _record(sample, protocol, name, reason=english_problem(error))
     if sample.response.status in _WITHOUT_ANSWER:
@@ -164,7 +172,9 @@ def _is_unclear(sample: ScoringSample, protocol: Protocol) -> bool:
     return protocol == "strict" and sample.form in DECIDED_FORMS and sample.read_by == "unclear"
 
 
-def _too_long(sample: ScoringSample, metric: Metric, batch: Batch, why: str) -> Score:
+def _too_long(
+    sample: ScoringSample, protocol: Protocol, metric: Metric, batch: Batch, why: str
+) -> Score:
     """A score with the value of an empty response, and the reason (our reading)."""
     if metric.encoder:
         metric_value, signature = mean(metric.worst), batch.signature(metric)
@@ -174,18 +184,16 @@ def _too_long(sample: ScoringSample, metric: Metric, batch: Batch, why: str) -> 
         )
         metric_value = _as_failed(metric.measure(empty), metric)
         signature = metric_signature(metric)
-    return _record(
-        sample, metric.protocol, metric.name, signature, metric_value=metric_value, reason=why
-    )
+    return _record(sample, protocol, metric.name, signature, metric_value=metric_value, reason=why)
 
 
 def _without_reference(sample: ScoringSample, protocol: Protocol) -> str:
     """The reason why an item has no reference; empty if it has one.
 
-    The authors' script compares responses with an empty ``Answer_Simplified`` too. `official`
-    scores of a file in the authors' form do the same.
+    The authors' script compares responses with an empty ``Answer_Simplified`` too. Scores of a file
+    in the authors' form do the same, but for `strict`.
     """
-    if sample.defect.in_file and protocol == "official":
+    if protocol == "printed" or (sample.defect.in_file and protocol != "strict"):
         return ""
     return sample.missing_reference
 
@@ -195,7 +203,7 @@ def _not_text_reason(sample: ScoringSample, protocol: Protocol) -> str:
 
     A list is scored by the texts in it. A response with both (of a server) is scored by its text.
     """
-    if protocol == "official" or not sample.response.not_text or sample.response.text:
+    if protocol != "strict" or not sample.response.not_text or sample.response.text:
         return ""
     value = json.loads(sample.response.not_text)
     return "" if isinstance(value, list) else f"Response is {json_kind(value)}"
@@ -221,7 +229,7 @@ def _record(
     reason: str = "",
 ) -> Score:
     parts = reading_part(protocol, sample.form, sample.decisions)
-    parts += wording_part(sample.response.wording)
+    parts += wording_part(sample.response.wording) + sample.signature_part
     with_answer = protocol == "strict" and sample.form in DECIDED_FORMS and not reason
     return Score(
         **sample.score_fields,

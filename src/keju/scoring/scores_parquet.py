@@ -6,7 +6,7 @@ import io
 import sys
 import tempfile
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,9 @@ import polars as pl
 
 from keju.errors import DataError
 from keju.files import write_atomic
-from keju.items import Score
+from keju.items import Protocol, Score
 from keju.scoring.fingerprints import FORMAT, Fingerprint
+from keju.scoring.score import PROTOCOLS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -138,20 +139,23 @@ def read_fingerprint(path: Path) -> Fingerprint | None:
     return found if found is not None and found.format == FORMAT else None
 
 
-def read_scores(path: Path) -> list[Score]:
+def read_scores(path: Path, protocols: Collection[Protocol] = PROTOCOLS) -> list[Score]:
     """Read scores that `write_scores` wrote; `stored_scores` also compares them with the run.
 
     Raises:
         DataError: the file is missing, damaged, or is not a table of scores.
     """
-    return list(iter_scores_of(path))
+    return list(iter_scores_of(path, protocols))
 
 
-def iter_scores_of(path: Path, *, by_group: bool = False) -> Iterator[Score]:
+def iter_scores_of(
+    path: Path, protocols: Collection[Protocol] = PROTOCOLS, *, by_group: bool = False
+) -> Iterator[Score]:
     """The scores that `read_scores` reads, one after the other; texts that repeat are shared.
 
     Args:
         path: the file.
+        protocols: the protocols whose scores are read; by default those of every table.
         by_group: read one row group at a time, also of a small file, which can have many rows.
 
     Raises:
@@ -167,7 +171,8 @@ def iter_scores_of(path: Path, *, by_group: bool = False) -> Iterator[Score]:
                 file=path,
                 hint="Create it with: keju score RUN",
             )
-        for row in frame.iter_rows(named=True):
+        rows = frame.filter(pl.col("protocol").is_in(protocols))
+        for row in rows.iter_rows(named=True):
             for name in _REPEATED:
                 value = row[name]
                 row[name] = known.setdefault(value, value)

@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from keju.definitions import (
     NO_REFERENCE,
@@ -14,6 +15,7 @@ from keju.definitions import (
     missing_reference,
     options_of,
     query_of,
+    registry,
 )
 from keju.extraction import Reading, body_of, read
 from keju.items import AnswerForm, Item, ReadBy, Response, get_group
@@ -28,6 +30,7 @@ from keju.scoring.decisions import (
     check_value,
 )
 from keju.scoring.verdicts import Verdict, verdict_of_answer, verdict_without_answer
+from keju.text import add_reasoning
 
 _FIRST_YES_NO = re.compile(
     r"是否|是不是|yes\s?(?:or|/)\s?no\b"
@@ -36,6 +39,9 @@ _FIRST_YES_NO = re.compile(
 )
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+
+FORM = "<think>REASONING</think>CONTENT"
+"""How `with-reasoning` joins the two; nothing is inserted (our reading)."""
 
 LONGEST = 1_000_000
 """Characters of the longest response that is scored. Metrics take up to 150 bytes for each."""
@@ -75,9 +81,32 @@ class ScoringSample:
         self.response = response
         self.defect = defect
         self.decisions = decisions
+        self.signature_part = ""
         self.query = query_of(item)
         self.form: AnswerForm = self.query.form
         self.text = "" if response.status in {"failed", "filtered"} else response.text
+
+    def counts_reasoning(self) -> bool:
+        """Whether the benchmark has `with-reasoning`, since its authors say nothing about it."""
+        definition = registry.definition(self.item.benchmark)
+        return definition is not None and definition.official_with_reasoning
+
+    @property
+    def with_reasoning(self) -> ScoringSample:
+        """The sample as `with-reasoning` reads it; itself where no reasoning is in another field.
+
+        The reasoning is put before the content, as a server without a parser for reasoning would
+        return it (`FORM`).
+        """
+        response = self.response
+        if not response.thinking or response.not_text or response.status in {"failed", "filtered"}:
+            return self
+        text = add_reasoning(response.text, response.thinking)
+        joined = ScoringSample(
+            self.item, replace(response, text=text, thinking=""), self.defect, self.decisions
+        )
+        joined.signature_part = "|reasoning:<think>+content"
+        return joined
 
     @cached_property
     def score_fields(self) -> dict[str, Any]:

@@ -191,6 +191,6 @@ def _compared_metrics(task_id: str, query: str, protocol: Protocol) -> Collectio
     """The main metric of a task (or one query of it), and under `strict` its `ERRORS`."""
     for each in task(task_id).queries if has_task(task_id) else ():
         if each.name == query:
-            metrics = tuple(getattr(each, protocol))
+            metrics = each.metrics(protocol)
             return {*metrics[:1], *(set(ERRORS) & set(metrics) if protocol == "strict" else ())}
     return ()

@@ -49,15 +49,14 @@ def signature(
     text: str,
     encoder: str = "",
     *,
-    label: str = "",
     origin: str = "",
 ) -> str:
     """Metric, protocol, preparation of the texts, encoder and version, for each number.
 
-    A `label` takes the protocol's place, for what is a number of neither; `origin` is the plug-in
-    that declares the metric.
+    `origin` is the plug-in that declares the metric.
     """
-    parts = [metric, label or protocol, f"text:{_preparation(protocol, text)}"]
+    name = "as-printed" if protocol == "printed" else protocol
+    parts = [metric, name, f"text:{_preparation(protocol, text)}"]
     parts += [f"encoder:{encoder}"] * bool(encoder) + [_BY + origin] * bool(origin)
     return "|".join([*parts, f"keju:{__version__}"])
 
@@ -68,11 +67,11 @@ def wording_part(wording: str) -> str:
 
 
 def reading_part(protocol: Protocol, form: AnswerForm, decisions: Decisions) -> str:
-    """The part of a signature for how answers are read; empty for `official`.
+    """The part of a signature for how answers are read; empty where they are not.
 
     It names the version of the rules, and who decided unclear answers.
     """
-    if protocol == "official":
+    if protocol != "strict" and (protocol != "printed" or form not in DECIDED_FORMS):
         return ""
     decided = decisions.signature if form in DECIDED_FORMS else ""
     return f"|{READER}|{decided}" if decided else f"|{READER}"

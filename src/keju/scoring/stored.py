@@ -7,25 +7,21 @@ on the way, because the encoders, protocols and variants that were asked for are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from keju.errors import UsageError, shortened
-from keju.items import Score
+from keju.items import Protocol, Score
 from keju.runs import RunFolder, path_of_name
 from keju.scoring.fingerprints import Changes, Fingerprint, changes_since
-from keju.scoring.scores_parquet import iter_scores_of, read_fingerprint, read_scores
+from keju.scoring.score import PROTOCOLS
+from keju.scoring.scores_parquet import iter_scores_of, read_fingerprint
 from keju.texts import _
 
 
 def scores_path(run: RunFolder, model: str) -> Path:
     """The file of a model's scores."""
     return path_of_name(run.scores_dir, model, ".parquet")
-
-
-def reasoned_scores_path(run: RunFolder, model: str) -> Path:
-    """The file of a model's scores with reasoning that came in a field of its own."""
-    return path_of_name(run.reasoned_scores_dir, model, ".parquet")
 
 
 def decisions_path(run: RunFolder) -> Path:
@@ -51,9 +47,11 @@ def stored_scores(
 
 
 def iter_stored_scores(
-    run: RunFolder, models: Sequence[str] | None = None
+    run: RunFolder,
+    models: Sequence[str] | None = None,
+    protocols: Collection[Protocol] = PROTOCOLS,
 ) -> Iterator[tuple[str, Iterator[Score]]]:
-    """The same, with the scores of a model one after the other.
+    """The same, with the scores of a model one after the other, of some protocols.
 
     Raises:
         UsageError: as `stored_scores`.
@@ -64,28 +62,7 @@ def iter_stored_scores(
     for model in models:
         path = scores_path(run, model)
         if path.is_file():
-            yield model, iter_scores_of(path)
-
-
-def stored_reasoned_scores(run: RunFolder, model: str) -> list[Score]:
-    """A model's scores with reasoning; none where it has none.
-
-    Raises:
-        UsageError: they are of another scoring than the model's other scores.
-        DataError: a file of the run is damaged.
-    """
-    path = reasoned_scores_path(run, model)
-    if not path.is_file():
-        return []
-    if read_fingerprint(path) != read_fingerprint(scores_path(run, model)):
-        raise UsageError(
-            "{}: the scores with reasoning and the other scores of {} are from two different "
-            "scorings. {}",
-            path,
-            model,
-            _score_again(run),
-        )
-    return read_scores(path)
+            yield model, iter_scores_of(path, protocols)
 
 
 def check_scores(run: RunFolder, models: Sequence[str] | None = None) -> None:

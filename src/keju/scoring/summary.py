@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from itertools import chain
 
 import numpy as np
 from msgspec import field
@@ -15,7 +14,6 @@ from keju.scoring.aggregate import aggregate
 from keju.scoring.export import encode_json, json_by_model
 from keju.scoring.results import Result
 from keju.scoring.run import ModelScores
-from keju.scoring.variants import VariantResult, variant_results
 
 
 class UnscoredReason(Record, frozen=True, kw_only=True):
@@ -31,7 +29,6 @@ class UnscoredReason(Record, frozen=True, kw_only=True):
 class Summary(Record, frozen=True, kw_only=True):
     """One model's scores, summed up.
 
-    `reasoned` is `official` with reasoning that came in a field of its own, where there is any.
     `failed` counts responses that are failures, `strays` by file those whose item the run does not
     have. `json` is its part of ``keju score --json``, by name, where that was asked for.
     """
@@ -40,9 +37,7 @@ class Summary(Record, frozen=True, kw_only=True):
     results: tuple[Result, ...]
     unscored: tuple[UnscoredReason, ...]
     failed: int
-    variants: tuple[VariantResult, ...] = ()
     strays: dict[str, int] = field(default_factory=dict)
-    reasoned: tuple[Result, ...] = ()
     json: dict[str, bytes] = field(default_factory=dict)
 
 
@@ -52,18 +47,16 @@ def summarise(found: ModelScores) -> Summary:
     return Summary(
         model=found.model,
         results=results,
-        unscored=tuple(_unscored(chain(found.scores, found.variants))),
+        unscored=tuple(_unscored(found.scores)),
         failed=_count_responses(score for score in found.scores if score.status == "failed"),
-        variants=tuple(variant_results(found.variants)),
         strays=found.strays,
-        reasoned=tuple(aggregate(found.reasoned)),
     )
 
 
 def summarise_with_json(found: ModelScores) -> Summary:
     """Sum up one model's scores, and keep every number as JSON."""
     summary = summarise(found)
-    named = json_by_model(found.scores, summary.results, found.variants, found.reasoned)
+    named = json_by_model(found.scores, summary.results)
     return replace(summary, json=encode_json(named))
 
 
@@ -102,7 +95,8 @@ class _Unscored:
 def _unscored(scores: Iterable[Score]) -> list[UnscoredReason]:
     groups: dict[str, _Unscored] = {}
     for score in scores:
-        if score.value is None:
+        # Of `with-reasoning` the same metrics have no value, for the same reasons.
+        if score.value is None and score.protocol != "with-reasoning":
             if score.reason not in groups:
                 groups[score.reason] = _Unscored(score)
             groups[score.reason].add(score)

@@ -18,7 +18,7 @@ class TextSample(ScoringSample):
         self.response = Response(
             key="", item="", model="", benchmark="", task="", status="answered", text=hypothesis
         )
-        self.defect, self.decisions = Defect(), NO_DECISIONS
+        self.defect, self.decisions, self.signature_part = Defect(), NO_DECISIONS, ""
         self.text = hypothesis
         self.form = form
         self.reading = Reading("read", hypothesis, "the whole text", hypothesis)

@@ -12,7 +12,7 @@ from rich.console import Console
 from keju.cli.app import print_json
 from keju.cli.output.console import plain_table
 from keju.cli.output.listings import stats_tables, tasks_tables
-from keju.cli.output.score_tables import scores_tables, summary_lines, variants_table
+from keju.cli.output.score_tables import more_tables, scores_tables, summary_lines
 from keju.datasets import Dataset, mini
 from keju.datasets.stats import stats
 from keju.definitions import tasks
@@ -20,7 +20,6 @@ from keju.items import Item, Response
 from keju.scoring import ModelScores, aggregate, score_answer, summarise
 from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import Defect, ScoringSample
-from keju.scoring.variants import collect_variant_scores
 
 HOSTILE = "\x1b[2J\x1b]0;t\x07[red]m[/red]:smile:\u202e"
 SHOWN = "\\x1b[2J\\x1b]0;t\\x07[red]m[/red]:smile:\\u202e"
@@ -111,25 +110,12 @@ def test_each_setting_has_its_own_column():
             ("m", "image", "天地玄黃"), ("m", "gold-ocr", "天地"), ("n", "image", "天")
         )
     ]  # fmt: skip
-    variants = []
-    scores = score_samples(collect_variant_scores(samples, variants), ("official",))
-    by_model = {
-        model: summarise(
-            ModelScores(
-                model,
-                [score for score in scores if score.model == model and score.metric == "ANLS"],
-                [score for score in variants if score.model == model],
-                {},
-                [],
-            )
-        )
-        for model in "mn"
-    }
-    shown = printed(variants_table(list(by_model.values())))
+    scores = score_samples(samples, ("official", "printed"))
+    results = aggregate(score for score in scores if score.metric.startswith("ANLS"))
+    shown = printed(*more_tables(results, "mn"))
     assert "gold-ocr" in shown
     row = next(line for line in shown.splitlines() if "ANLS_biten" in line)
     assert row.split()[3:] == ["100.0", "(100.0)", "0.0", "(50.0)", "0.0", "(25.0)"]
-    results = [result for summary in by_model.values() for result in summary.results]
     row = next(line for line in printed(*scores_tables(results, "mn")).splitlines() if "T6" in line)
     assert row.split()[-3:] == ["100.0", "50.0", "25.0"]
 
@@ -150,7 +136,7 @@ def test_what_is_unscored_is_said_once_a_reason_and_names_an_item():
             status="answered", text="天，",
         )  # fmt: skip
         samples.append(ScoringSample(item, response, defect))
-    summary = summarise(ModelScores("m", score_samples(samples), [], {}, []))
+    summary = summarise(ModelScores("m", score_samples(samples), {}))
     (line,) = summary_lines([summary])
     assert line == (
         "unscored: F1, Precision, Recall, F1_macro of 2 responses (first: T3 i1): no text"

@@ -1,7 +1,7 @@
 """MCS-Bench's metrics as its paper prints them, where its script computes something else.
 
-They are named variants for a comparison of the two; no protocol uses them. All but BERTScore take
-(reference, hypothesis), two texts prepared alike, and return 0 to 1.
+They are the protocol `printed`, for a comparison of the two. All but BERTScore take (reference,
+hypothesis), two texts prepared alike, and return 0 to 1.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from keju.benchmarks.mcs_bench.metrics import (
 )
 from keju.definitions import choices_of
 from keju.metrics import bleu_unsmoothed, distance, f_beta, rouge_l, rouge_n
-from keju.scoring.metric import Metric
+from keju.scoring.metric import declare
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.semantic import token_match_f1
-from keju.scoring.variants import Variant, register_encoded_variant, register_variant
 
 
 def bleu_eq5(reference: str, hypothesis: str) -> float:
@@ -77,49 +76,58 @@ def reviewed_pair(sample: ScoringSample) -> tuple[str, str]:
     return sample.reference.strip().upper(), sample.reading.value
 
 
-# ANLS_eq7 is eqs. 7 and 8; ANLS_biten is as Biten et al. have it (threshold .5).
-_of_text = partial(Variant, benchmark=BENCHMARK, form="text", prepare=CHARACTERS)
+_printed = partial(
+    declare,
+    benchmark=BENCHMARK,
+    protocol="printed",
+    form="text",
+    prepare=CHARACTERS,
+    source="the paper's C.2",
+)
 _CONVERTED_CHARACTERS = CHARACTERS._replace(inputs=texts.converted_pair)
-for each in (
-    Variant(
-        name="BLEU_eq5",
-        benchmark=BENCHMARK,
-        form="transcription",
-        beside="BLEU",
-        prepare=CLEANED_CHARACTERS,
-        function=bleu_eq5,
-    ),
-    _of_text(name="BLEU_eq5", beside="BLEU", function=bleu_eq5, prepare=_CONVERTED_CHARACTERS),
-    _of_text(name="ROUGE-1_recall", beside="ROUGE-1", function=rouge_1_recall),
-    _of_text(name="ROUGE-2_recall", beside="ROUGE-2", function=rouge_2_recall),
-    _of_text(name="ROUGE-L_beta1.2", beside="ROUGE-L", function=rouge_l_leaning),
-    _of_text(name="ANLS_eq7", beside="ANLS", function=anls_paper, prepare=CONVERTED),
-    _of_text(name="ANLS_biten", beside="ANLS", function=anls_threshold, prepare=CONVERTED),
-    Variant(
-        name="Acc_reviewed",
-        benchmark=BENCHMARK,
-        form="letter",
-        beside="Acc",
-        prepare=CONTAINED._replace(name="one letter", inputs=reviewed_pair),
-        function=contains_answer,
-    ),
-):
-    register_variant(each)
+_BLEU = "BLEU-4 of characters without smoothing"
+_BLEU_ZH = "按字符的 BLEU-4，不平滑"
 
+_printed("BLEU_eq5", _BLEU, rule_zh=_BLEU_ZH, form="transcription", prepare=CLEANED_CHARACTERS)(
+    bleu_eq5
+)
+_printed("BLEU_eq5", _BLEU, rule_zh=_BLEU_ZH, prepare=_CONVERTED_CHARACTERS)(bleu_eq5)
+_printed("ROUGE-1_recall", "recall of characters", rule_zh="字符的召回率")(rouge_1_recall)
+_printed("ROUGE-2_recall", "recall of pairs of characters", rule_zh="相邻两个字符的召回率")(
+    rouge_2_recall
+)
+_printed(
+    "ROUGE-L_beta1.2",
+    "F of the longest common subsequence, beta 1.2",
+    rule_zh="最长公共子序列的 F 值，beta 为 1.2",
+)(rouge_l_leaning)
+_printed(
+    "ANLS_eq7",
+    "1 - normalised edit distance / length of the reference (eqs. 7 and 8)",
+    rule_zh="1 减去归一化编辑距离与参考答案长度之比（式 7、8）",
+    prepare=CONVERTED,
+)(anls_paper)
+_printed(
+    "ANLS_biten",
+    "1 - edit distance / the longer length, 0 from a distance of .5 (Biten et al. 2019)",
+    rule_zh="1 减去编辑距离与两者中较长的长度之比，距离达到 0.5 时为 0（Biten et al. 2019）",
+    prepare=CONVERTED,
+)(anls_threshold)
+_printed(
+    "Acc_reviewed",
+    "as the script; an answer with several letters counts by the letter that is read or decided",
+    rule_zh="与脚本相同；有多个字母的回答按读出或判定的字母计",
+    form="letter",
+    prepare=CONTAINED._replace(name="one letter", inputs=reviewed_pair),
+)(contains_answer)
 # C.2 and 3.2 name BERTScore (Zhang et al. 2020), F1 by token matching; the script computes another
 # number. The paper names neither encoder, layer nor rescaling. Ours are bert-score's defaults for
 # Chinese: bert-base-chinese, layer 8, not rescaled (our reading).
-register_encoded_variant(
-    Metric(
-        name="BERTScore_zhang",
-        form="text",
-        protocol="official",
-        benchmark=BENCHMARK,
-        prepare=CANDIDATE_AND_ANSWER,
-        encoder="bert-base-chinese",
-        function=token_match_f1,
-        rule="BERTScore F1 by token matching (Zhang et al. 2020), not rescaled",
-        source="the paper's C.2; the encoder is our reading",
-    ),
-    beside="BERTScore",
-)
+_printed(
+    "BERTScore_zhang",
+    "BERTScore F1 by token matching (Zhang et al. 2020), not rescaled",
+    rule_zh="逐词元匹配的 BERTScore F1（Zhang et al. 2020），不重新标度",
+    prepare=CANDIDATE_AND_ANSWER,
+    encoder="bert-base-chinese",
+    source="the paper's C.2; the encoder is our reading",
+)(token_match_f1)

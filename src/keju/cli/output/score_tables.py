@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.cells import cell_len
 from rich.table import Table
@@ -16,7 +16,7 @@ from keju.errors import shortened
 from keju.formatting import NOTHING, percent, percent_range
 from keju.items import PromptVariant, Protocol
 from keju.scoring import PROTOCOLS, BenchmarkResult, MetricResult, Result, Summary, merge_unscored
-from keju.scoring.reasoned_scores import FORM
+from keju.scoring.scoring_sample import FORM
 from keju.texts import _, n_
 
 
@@ -189,20 +189,26 @@ def _columns(models: Sequence[str], spoken: Sequence[_Who]) -> tuple[list[_Who],
     ]
 
 
-def more_tables(summaries: Sequence[Summary], *, variants: bool) -> Iterator[Table]:
+def more_tables(results: Sequence[Result], models: Sequence[str]) -> Iterator[Table]:
     """Values outside of the means: the paper's formulas, and `official` with reasoning."""
-    if variants:
-        yield variants_table(summaries)
-    if (reasoning := reasoning_table(summaries)) is not None:
-        yield reasoning
+    by_protocol: dict[Protocol, dict[_Who, Result]] = {}
+    for result in results:
+        by_protocol.setdefault(result.protocol, {})[result.model, result.variant] = result
+    columns, heads = _columns(models, [(each.model, each.variant) for each in results])
+    official = by_protocol.get("official", {})
+    if printed := by_protocol.get("printed"):
+        yield _printed_table(printed, official, columns, heads)
+    if reasoned := by_protocol.get("with-reasoning"):
+        yield _reasoning_table(reasoned, official, columns, heads)
 
 
-def variants_table(summaries: Sequence[Summary]) -> Table:
+def _printed_table(
+    printed: Mapping[_Who, Result],
+    official: Mapping[_Who, Result],
+    columns: Sequence[_Who],
+    heads: Sequence[str],
+) -> Table:
     """The paper's formulas, the script's values in brackets, in percent."""
-    results = [result for summary in summaries for result in summary.results]
-    columns, heads = _columns(
-        [summary.model for summary in summaries], [(each.model, each.variant) for each in results]
-    )
     table = plain_table(
         *name_columns("task", "variant", "compared with"), *heads, right=range(3, 3 + len(heads)),
         title=_(
@@ -210,41 +216,35 @@ def variants_table(summaries: Sequence[Summary]) -> Table:
             "authors' script)"
         ),
     )  # fmt: skip
-    found = {
-        (summary.model, each.variant, each.task, each.metric): each
-        for summary in summaries
-        for each in summary.variants
-    }
-    rows = dict.fromkeys((each.task, each.metric, each.beside) for each in found.values())
+    values, script = ({who: _values_of(result) for who, result in found.items()}
+                      for found in (printed, official))  # fmt: skip
     order = [each.id for each in tasks()]
-    for task, metric, beside in sorted(rows, key=lambda row: order.index(row[0])):
-        cells = []
-        for who in columns:
-            value = found[*who, task, metric].value if (*who, task, metric) in found else None
-            cells.append(f"{percent(value)} ({percent(_official(results, who, task, beside))})")
+    rows = dict.fromkeys(row for of_model in values.values() for row in of_model)
+    for task, metric in sorted(rows, key=lambda row: order.index(row[0])):
+        beside = metric.rpartition("_")[0]
+        cells = [
+            f"{percent(values.get(who, {}).get((task, metric)))} "
+            f"({percent(script.get(who, {}).get((task, beside)))})"
+            for who in columns
+        ]
         table.add_row(task, metric, beside, *cells)
     return table
 
 
-def reasoning_table(summaries: Sequence[Summary]) -> Table | None:
-    """`official` with reasoning from a separate field, the content alone in brackets.
-
-    None where no model has such reasoning.
-    """
-    alone = [
-        result
-        for summary in summaries
-        for result in summary.results
-        if result.protocol == "official"
-    ]
-    with_it = {
-        (result.model, result.variant): result for each in summaries for result in each.reasoned
+def _values_of(result: Result) -> dict[tuple[str, str], float | None]:
+    return {
+        (each.task, metric.metric): metric.value for each in result.tasks for metric in each.metrics
     }
-    if not with_it:
-        return None
-    spoken = [(each.model, each.variant) for each in alone]
-    columns, heads = _columns([summary.model for summary in summaries], spoken)
-    shown_heads = [head for who, head in zip(columns, heads, strict=True) if who in with_it]
+
+
+def _reasoning_table(
+    reasoned: Mapping[_Who, Result],
+    official: Mapping[_Who, Result],
+    columns: Sequence[_Who],
+    heads: Sequence[str],
+) -> Table:
+    """`official` with reasoning from a separate field, the content alone in brackets."""
+    shown_heads = [head for who, head in zip(columns, heads, strict=True) if who in reasoned]
     table = plain_table(
         *name_columns("task", "main metric"), *shown_heads, right=range(2, 2 + len(shown_heads)),
         title=_(
@@ -253,27 +253,17 @@ def reasoning_table(summaries: Sequence[Summary]) -> Table | None:
             FORM
         ),
     )  # fmt: skip
-    by_who = {(each.model, each.variant): reasoning_rows(each, with_it[each.model, each.variant])
-              for each in alone if (each.model, each.variant) in with_it}  # fmt: skip
+    by_who = {who: reasoning_rows(official[who], result) for who, result in reasoned.items()}
     rows = dict.fromkeys((row.task, row.metric) for found in by_who.values() for row in found)
     for task, metric in rows:
         cells = []
         for who in columns:
-            if who in with_it:
+            if who in reasoned:
                 own = [row for row in by_who[who] if (row.task, row.metric) == (task, metric)]
                 cells.append(f"{percent(own[0].with_reasoning)} ({percent(own[0].alone)})" if own
                              else NOTHING)  # fmt: skip
         table.add_row(task, metric, *cells)
     return table
-
-
-def _official(results: Iterable[Result], who: _Who, task: str, metric: str) -> float | None:
-    for result in results:
-        if result.protocol == "official" and (result.model, result.variant) == who:
-            of_task = (each.metrics for each in result.tasks if each.task == task)
-            found = (each for metrics in of_task for each in metrics)
-            return next((each.value for each in found if each.metric == metric), None)
-    return None
 
 
 def _catalogue() -> Iterator[tuple[Task, Query, Protocol]]:

@@ -77,11 +77,13 @@ def test_official_is_the_content_alone_and_both_values_are_in_the_json(folder: R
 
 def test_the_scores_are_stored_and_removed_again(folder: RunFolder):
     score_run(folder)
-    (file,) = folder.reasoned_scores_dir.glob("*.parquet")
-    scores = read_scores(file)
-    assert {(each.model, each.protocol) for each in scores} == {("thinker", "official")}
+    files = sorted(folder.scores_dir.glob("*.parquet"))
+    scores = [score for file in files for score in read_scores(file, ["with-reasoning"])]
+    assert {each.model for each in scores} == {"thinker"}
+    assert {each.benchmark for each in scores} == {"MCS-Bench"}
+    assert not [each for file in files for each in read_scores(file) if each in scores]
     score_run(folder, ("strict",))
-    assert not list(folder.reasoned_scores_dir.glob("*.parquet"))
+    assert not [each for file in files for each in read_scores(file, ["with-reasoning"])]
 
 
 def test_the_report_has_both_values(folder: RunFolder, tmp_path: Path):

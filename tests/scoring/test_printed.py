@@ -15,39 +15,36 @@ from keju.scoring import (
     score_answer,
     summarise,
     to_json,
-    variant_results,
 )
 from keju.scoring.run import ModelScores
+from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import Defect, ScoringSample
-from keju.scoring.variants import collect_variant_scores, variant_scores, variants_of
+
+PRINTED = ("printed",)
 
 
 def scores_of(*pairs, defect=None):
-    return [
-        score
-        for pair in pairs
-        for score in variant_scores(ScoringSample(*pair, defect or Defect()))
-    ]
+    """The scores of formulas that need no weights."""
+    scores = score_samples((ScoringSample(*pair, defect or Defect()) for pair in pairs), PRINTED)
+    return [score for score in scores if score.metric != "BERTScore_zhang"]
 
 
 def test_each_formula_stands_beside_a_metric_of_the_script(make):
-    beside = {
-        task: [
-            (each.name, each.beside) for each in variants_of(ScoringSample(*make(task, "天", "天")))
-        ]
+    found = {
+        task: [each.metric for each in scores_of(make(task, "天", "天"))]
         for task in ("T1", "T2", "T5", "T6", "page_level_ocr", "reasoning_qa")
     }
-    assert beside == {
-        "T1": [("BLEU_eq5", "BLEU")],
-        "T2": [
-            ("BLEU_eq5", "BLEU"), ("ROUGE-1_recall", "ROUGE-1"), ("ROUGE-2_recall", "ROUGE-2"),
-            ("ROUGE-L_beta1.2", "ROUGE-L"),
-        ],
-        "T5": [("Acc_reviewed", "Acc")],
-        "T6": [("ANLS_eq7", "ANLS"), ("ANLS_biten", "ANLS")],
+    assert found == {
+        "T1": ["BLEU_eq5"],
+        "T2": ["BLEU_eq5", "ROUGE-1_recall", "ROUGE-2_recall", "ROUGE-L_beta1.2"],
+        "T5": ["Acc_reviewed"],
+        "T6": ["ANLS_eq7", "ANLS_biten"],
         "page_level_ocr": [],
         "reasoning_qa": [],
-    }  # fmt: skip
+    }
+    for each in tasks():
+        for query in each.queries:
+            assert {name.rpartition("_")[0] for name in query.printed} <= set(query.official)
 
 
 def test_values_are_those_of_the_formulas_on_the_texts_that_the_script_takes(make):
@@ -82,7 +79,7 @@ def test_a_decision_counts_for_an_answer_with_several_letters(make):
     code = answer_code(response)
     decision = Decision(code=code, value="B", by="person")
     decisions = Decisions(sources=("people@1f",), by_code={code: decision})
-    (found,) = variant_scores(ScoringSample(item, response, decisions=decisions))
+    (found,) = score_samples([ScoringSample(item, response, decisions=decisions)], PRINTED)
     assert found.value == 1
     assert found.signature.endswith("|reader:1|unclear:people@1f")
 
@@ -110,31 +107,28 @@ def test_what_the_script_cannot_read_is_unscored(make):
 
 def test_a_task_has_the_mean_of_its_items(make):
     pairs = [make("T2", "学而时习", text, name=text or "none") for text in ("学而", "学", "")]
-    found = {each.metric: each for each in variant_results(scores_of(*pairs))}
+    (result,) = aggregate(scores_of(*pairs))
+    found = {each.metric: each for each in result.tasks[0].metrics}
     assert found["ROUGE-1_recall"].value == pytest.approx((0.5 + 0.25 + 0) / 3)
     assert found["ROUGE-1_recall"].items == 3
 
 
 def test_no_value_of_a_protocol_changes_by_them(make):
     pair = make("T6", "学而时习", "学而")
-    beside = []
-    list(collect_variant_scores([ScoringSample(*pair)], beside))
-    scores = score_answer(*pair)
-    alone, both = to_json(scores), to_json(scores, beside)
+    scores, beside = score_answer(*pair), score_answer(*pair, PRINTED)
+    alone, both = to_json(scores), to_json([*scores, *beside])
     assert set(both) - set(alone) == {"variants"}
     assert json.dumps([both[name] for name in alone]) == json.dumps(list(alone.values()))
     assert both["variants"]["tasks"]["6"] == {s.metric: s.value for s in beside}
-    names = {m.metric for r in aggregate(scores) for t in r.tasks for m in t.metrics}
-    assert not names & {score.metric for score in beside}
+    assert [each.benchmarks for each in aggregate(beside)] == [()]
 
 
 OPEN = ["T6", "T9", "T15", "T17", "T22", "T25", "T27", "T29", "T35", "T38", "T39", "T44"]
 
 
 def encoded(pairs, encoders=None):
-    beside = []
-    list(collect_variant_scores([ScoringSample(*pair) for pair in pairs], beside, encoders))
-    return [score for score in beside if score.metric == "BERTScore_zhang"]
+    scores = score_samples((ScoringSample(*pair) for pair in pairs), PRINTED, encoders)
+    return [score for score in scores if score.metric == "BERTScore_zhang"]
 
 
 def test_the_twelve_open_tasks_have_the_bert_score_that_the_paper_cites(make):
@@ -182,5 +176,5 @@ def test_without_the_weights_it_has_no_value_and_says_why(make):
     (found,) = encoded([make("T6", "天地", "天")])
     assert (found.value, found.signature) == (None, "")
     assert "bert-base-chinese" in found.reason or "package" in found.reason
-    summary = summarise(ModelScores("m", [], [found], {}, []))
+    summary = summarise(ModelScores("m", [found], {}))
     assert [each.metrics for each in summary.unscored] == [("BERTScore_zhang",)]
