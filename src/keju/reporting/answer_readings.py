@@ -215,4 +215,6 @@ def extraction_cost(run: RunFolder) -> ExtractionCost:
                 if sample.is_unclear:
                     request = extraction_request(sample)
                     tokens[request.item] = text_tokens(request.prompt)
-    return ExtractionCost(len(tokens), sum(tokens.values()), ExtractionFolder.reply_tokens * len(tokens))
+    return ExtractionCost(
+        len(tokens), sum(tokens.values()), ExtractionFolder.reply_tokens * len(tokens)
+    )
