@@ -126,7 +126,9 @@ class Replay(Model):
         hashes = []
         for path in paths:
             hashes.append(sha256_file(path))
-            self._answers.add(path, answers_in(path, columns if options.replay_columns else ()))
+            # A run has empty files where all responses of a task were failures and are asked again.
+            if path.stat().st_size:
+                self._answers.add(path, answers_in(path, columns if options.replay_columns else ()))
         sha256 = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
         note = _("{}: files with responses: {}", self.name, join_names(map(str, paths)))
         # A file of a run is in RUN/responses/MODEL.
