@@ -326,7 +326,8 @@ def checked_usage(
     }
     counts: dict[str, int] = {}
     ignored: list[str] = []
-    for name, (count, least) in reported.items():
+    for name, (value, least) in reported.items():
+        count = int(value) if isinstance(value, float) and value.is_integer() else value
         if type(count) is int and least <= count <= _MOST_TOKENS:
             counts[name] = count
         elif count is not None:
