@@ -126,9 +126,7 @@ class Replay(Model):
         hashes = []
         for path in paths:
             hashes.append(sha256_file(path))
-            # A run has empty files where all responses of a task were failures and are asked again.
-            if path.stat().st_size:
-                self._answers.add(path, answers_in(path, columns if options.replay_columns else ()))
+            self._answers.add(path, answers_in(path, columns if options.replay_columns else ()))
         sha256 = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
         note = _("{}: files with responses: {}", self.name, join_names(map(str, paths)))
         # A file of a run is in RUN/responses/MODEL.
@@ -275,6 +273,8 @@ def _table_answers(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, St
             file=path,
             hint="Save it in one of these formats",
         )
+    if path.suffix.casefold() == ".jsonl" and not path.stat().st_size:
+        return  # A run has such files where all responses of a task failed and were dropped.
     read: _ReadRow | None = None
     # VLMEvalKit stores an answer that begins with = as a formula.
     for place, cells in rows(path, formulas=True):
