@@ -97,6 +97,9 @@ def test_the_encoding_is_utf_8_whatever_the_header_names(chat: Chat, charset: st
     error = error_of(ask, chat, PLAIN.encode("gb18030"), 200, type_)
     assert (error.kind, error.retryable) == ("bad-response", False)
     assert str(error) == f"the reply is in {charset} and not in UTF-8"
+    page = "<html>網關</html>".encode("gb18030")
+    failure = error_of(ask, chat, page, 502, f"text/html; charset={charset}")
+    assert (failure.kind, failure.retryable) == ("server", True)
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,12 @@ def test_a_missing_file_is_wrong_use():
         open_model("replay:", ModelOptions())
 
 
+def test_an_empty_file_beside_others_has_no_answers(tmp_path: Path):
+    (tmp_path / "T1.jsonl").touch()
+    lines(tmp_path / "T2.jsonl", {"item": "x", "text": "天"})
+    assert replayed(tmp_path, "x").text == "天"
+
+
 def test_ids_that_start_again_in_every_task_are_told_apart_by_task(tmp_path: Path):
     file = tmp_path / "RESPONSES.json"
     rows = [

@@ -196,8 +196,8 @@ class ImageOptions:
         int | None,
         model_option(
             metavar="N",
-            help="Maximum number of pixels of an image for openai:, inspect: and http-ocr: "
-            "models; larger images are scaled down.",
+            help="Maximum number of pixels of an image for openai: and inspect: models; larger "
+            "images are scaled down.",
         ),
     ] = None
     max_bytes: Annotated[

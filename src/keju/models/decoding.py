@@ -19,7 +19,7 @@ from keju.models.base import ENDPOINTS, Decoding, ModelOptions
 from keju.models.endpoints import Secrets
 from keju.texts import _
 
-OLD_LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
+_OLD_LIMIT, _NEW_LIMIT = "max_tokens", "max_completion_tokens"
 
 MAY_REFUSE = frozenset({"bad-request", "server"})
 """Kinds of failure in which a server may refuse a parameter; some reply to an unknown one with 500.
@@ -60,7 +60,7 @@ _REFUSES = re.compile(
 """Words with which servers refuse a parameter itself, not a value out of its range."""
 
 _SENTENCE_END = re.compile(r"[.;\n](?=\s|$)|, expected ")
-_NEW_LIMIT_ASKED = re.compile(rf"\buse\b.{{0,20}}{NEW_LIMIT}", re.IGNORECASE)
+_NEW_LIMIT_ASKED = re.compile(rf"\buse\b.{{0,20}}{_NEW_LIMIT}", re.IGNORECASE)
 
 _RESERVED = frozenset({"model", "messages", "stream", "stream_options", "n"})
 """Fields that keju sets itself: model, prompt and format of the reply."""
@@ -81,13 +81,13 @@ class Parameters(Record, frozen=True, kw_only=True):
 
     fields: dict[str, Any]
     refused: tuple[str, ...] = ()
-    limit: str = OLD_LIMIT
+    limit: str = _OLD_LIMIT
 
     @property
     def sent(self) -> dict[str, Any]:
         """The fields of a request's body."""
         return {
-            self.limit if name == OLD_LIMIT else name: value
+            self.limit if name == _OLD_LIMIT else name: value
             for name, value in self.fields.items()
             if name not in self.refused
         }
@@ -100,13 +100,13 @@ class Parameters(Record, frozen=True, kw_only=True):
             tried: the parameters sent; other requests may have been refused more since.
         """
         refused = refused_in(message) & tried.sent.keys()
-        renames = OLD_LIMIT in tried.sent and bool(_NEW_LIMIT_ASKED.search(message))
+        renames = _OLD_LIMIT in tried.sent and bool(_NEW_LIMIT_ASKED.search(message))
         if not refused and not renames:
             return None
         return Parameters(
             fields=self.fields,
             refused=tuple(sorted({*self.refused, *refused})),
-            limit=NEW_LIMIT if renames else self.limit,
+            limit=_NEW_LIMIT if renames else self.limit,
         )
 
 

@@ -13,7 +13,7 @@ from urllib.request import getproxies, proxy_bypass
 from keju.errors import UsageError
 from keju.texts import _
 
-SHORTEST = 8
+_SHORTEST = 8
 """The minimum length of a key; a shorter one, such as EMPTY for a local server, is a word."""
 
 _PLACEHOLDERS = frozenset({
@@ -156,12 +156,12 @@ class Secrets:
     """Hides keys in texts, also where JSON escapes their characters.
 
     Args:
-        keys: the keys; empty ones, short ones (`SHORTEST`) and placeholders are not hidden.
+        keys: the keys; empty ones, short ones (`_SHORTEST`) and placeholders are not hidden.
     """
 
     def __init__(self, keys: Iterable[str]) -> None:
         secrets = {
-            key for key in keys if len(key) >= SHORTEST and key.casefold() not in _PLACEHOLDERS
+            key for key in keys if len(key) >= _SHORTEST and key.casefold() not in _PLACEHOLDERS
         }
         # A longer key may contain a shorter one.
         self._keys = sorted(secrets, key=len, reverse=True)

@@ -25,7 +25,7 @@ from keju.models.base import ModelOptions
 from keju.models.engine import Engine, PageReading, picture
 from keju.texts import _
 
-MOST_TOKENS = 4096
+_MOST_TOKENS = 4096
 """The default maximum of new tokens per image: the limit of its authors."""
 
 _KINDS = ("got_ocr2",)
@@ -63,7 +63,7 @@ class Got(Engine):
         self.name = f"got:{self._folder}"
         model_config(self._folder, _KINDS)
         weight_files(self._folder)
-        self._most = options.decoding.max_tokens or MOST_TOKENS
+        self._most = options.decoding.max_tokens or _MOST_TOKENS
         self._loaded: tuple[Any, Any, str] | None = None
 
     @cached_property

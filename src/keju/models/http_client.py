@@ -95,6 +95,7 @@ class Wire:
                 connector=aiohttp.TCPConnector(limit=0),
                 timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=_CONNECT_SECONDS),
             )
+        charset: str | None = None
         try:
             async with self._session.request(
                 method,
@@ -104,21 +105,21 @@ class Wire:
                 allow_redirects=False,
                 proxy=self._proxy.url if self._proxy else None,
             ) as reply:
+                charset = reply.charset
                 is_success = 200 <= reply.status < 300
                 body = await _read(reply, store if is_success else None)
-            if reply.charset not in {None, "utf-8"}:
-                try:
-                    body.decode()
-                except UnicodeDecodeError:
-                    problem = _("the reply is in {} and not in UTF-8", reply.charset)
-                    raise AskError("bad-response", problem) from None
             body = self.secrets.hide_bytes(body)
             if is_success:
+                if charset not in {None, "utf-8"}:
+                    body.decode()  # Read as UTF-8, the text of an answer would be damaged.
                 return body
             fields = {name.lower(): self.secrets.hide(text) for name, text in reply.headers.items()}
             failure = error_of_status(reply.status, body, fields)
         except AskError as error:
             failure = error
+        except UnicodeDecodeError:
+            problem = _("the reply is in {} and not in UTF-8", charset)
+            failure = AskError("bad-response", problem)
         except (aiohttp.ClientError, OSError) as error:
             failure = _error_of_exception(error)
         if self._proxy is not None and failure.kind in _OF_PROXIES:

@@ -27,7 +27,7 @@ from keju.texts import _
 _PUBLISHED = "kandianguji"
 _RETRYABLE = frozenset({"rate", "server", "bad-response"})
 
-Value = str | bool | int | float
+_Value = str | bool | int | float
 
 
 class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,7 +50,7 @@ class ReplyForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     text: str = "text"
     polygon: str = ""
     confidence: str = ""
-    right: dict[str, Value] = {}
+    right: dict[str, _Value] = {}
     problem: str = ""
     faults: tuple[Fault, ...] = ()
 
@@ -69,7 +69,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     url: str
     image: str
     reply: ReplyForm
-    fields: dict[str, Value] = {}
+    fields: dict[str, _Value] = {}
     headers: dict[str, str] = {}
     body: Literal["json", "form"] = "json"
     at_once: int = 2
@@ -155,7 +155,7 @@ class HttpOcr(Engine):
             words = excerpt(body[:2000].decode("utf-8", "replace"))
             raise _bad_reply(f"no JSON: {words}") from None
 
-    def _filled(self, value: Value) -> Value:
+    def _filled(self, value: _Value) -> _Value:
         """A declared value with environment variables replaced."""
         return Template(value).safe_substitute(self._values) if isinstance(value, str) else value
 

@@ -326,13 +326,14 @@ def checked_usage(
     }
     counts: dict[str, int] = {}
     ignored: list[str] = []
-    for name, (count, least) in reported.items():
+    for name, (value, least) in reported.items():
+        count = int(value) if isinstance(value, float) and value.is_integer() else value
         if type(count) is int and least <= count <= _MOST_TOKENS:
             counts[name] = count
-        elif count is not None:
+        elif value is not None:
             # The digits of a huge number are not written out.
-            shown = f"{count:.3g}" if isinstance(count, int) else excerpt(str(count), 40)
-            ignored.append(f"{name} {shown}")
+            is_huge = type(count) is int and abs(count) > 10**18
+            ignored.append(f"{name} {'more than 10^18' if is_huge else excerpt(str(value), 40)}")
     usage = Usage(
         input_tokens=counts.get("prompt_tokens"),
         output_tokens=counts.get("completion_tokens"),

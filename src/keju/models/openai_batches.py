@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from keju.models.decoding import Parameters
     from keju.models.openai import OpenAICompatible
 
-TAG = "keju"
+_TAG = "keju"
 
 _T = TypeVar("_T")
 _CUSTOM_ID = re.compile(rb'"custom_id"\s*:\s*"([\w-]+)"')
@@ -137,7 +137,7 @@ class Batches:
             "input_file_id": stored.id,
             "endpoint": "/v1/chat/completions",
             "completion_window": "24h",
-            "metadata": {TAG: tag},
+            "metadata": {_TAG: tag},
         }
         return await self._ask("POST", "/batches", Batch, [msgspec.json.encode(fields)])
 
@@ -151,7 +151,7 @@ class Batches:
         for __ in range(_PAGES):
             page = await self._ask("GET", f"/batches?limit={_PAGE}{after}", _Listed)
             for batch in page.data:
-                if batch.metadata and batch.metadata.get(TAG) == tag:
+                if batch.metadata and batch.metadata.get(_TAG) == tag:
                     return batch
             if not page.has_more or not page.data:
                 return None

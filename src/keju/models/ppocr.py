@@ -19,7 +19,7 @@ from keju.models.base import AskError, ModelOptions
 from keju.models.engine import Engine, PageReading, picture
 from keju.texts import _
 
-INSTALL = 'pip install "keju[ocr]"'
+_INSTALL = 'pip install "keju[ocr]"'
 
 _READING_ORDER = "keju 0.1.0"
 """The name of the rule that orders lines (`order_lines`).
@@ -62,7 +62,7 @@ class PPOCR(Engine):
     name = "ppocr"
     program = "RapidOCR"
     package = "onnxruntime"
-    install = INSTALL
+    install = _INSTALL
     shared = True
 
     def __init__(self, options: ModelOptions) -> None:
@@ -165,7 +165,7 @@ class PPOCR(Engine):
         folder = Path(spec.origin).parent / "models"
         for name in _MODELS.values():
             if not (folder / name).is_file():
-                raise PrerequisiteError(_("the model {} of the OCR engine 'ppocr'", name), INSTALL)
+                raise PrerequisiteError(_("the model {} of the OCR engine 'ppocr'", name), _INSTALL)
         return {part: folder / name for part, name in _MODELS.items()}
 
 

@@ -273,6 +273,8 @@ def _table_answers(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, St
             file=path,
             hint="Save it in one of these formats",
         )
+    if path.suffix.casefold() == ".jsonl" and not path.stat().st_size:
+        return  # A run has such files where all responses of a task failed and were dropped.
     read: _ReadRow | None = None
     # VLMEvalKit stores an answer that begins with = as a formula.
     for place, cells in rows(path, formulas=True):

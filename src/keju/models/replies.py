@@ -22,7 +22,7 @@ from keju.items import Status
 from keju.models.base import AskError, status_of
 from keju.texts import _
 
-LONGEST_MESSAGE = 4000
+_LONGEST_MESSAGE = 4000
 """The number of characters of a server's message that are searched for refused parameters."""
 
 LONGEST_WAIT = 7 * 24 * 3600.0
@@ -164,7 +164,7 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         retryable=kind in _RETRYABLE and status not in _LASTING,
         retry_after=retry_after(headers),
         overloaded=kind in _RETRYABLE and status in _OVERLOADED,
-        server_message=" ".join(words[:LONGEST_MESSAGE].split()),
+        server_message=" ".join(words[:_LONGEST_MESSAGE].split()),
     )
 
 
@@ -202,7 +202,7 @@ def _words_and_codes(body: object) -> tuple[str, str]:
     lines: list[str] = []
     codes: list[str] = []
     for name, text in islice(_fields(body), 2 * _MOST_PARTS):
-        line = text[:LONGEST_MESSAGE].strip()
+        line = text[:_LONGEST_MESSAGE].strip()
         if name in _CODES:
             codes.append(line)
         elif line and not any(line in earlier for earlier in lines):
