@@ -3,7 +3,7 @@
 A resample gives each pair of values a whole-number weight. All measures are computed from such
 weights, thousands of resamples at a time: means and Pearson's r from weighted sums, ranks from
 cumulative sums of weights, Kendall's pairs from a quadratic form over the groups. Nothing is sorted
-again. The measures themselves have weights of 1.
+again.
 
 The papers' formulas (Spearman by squared rank differences, Kendall by concordant pairs) are valid
 only without ties; use the corrected forms where ratings are whole numbers.
@@ -105,10 +105,7 @@ def associate(human: Sequence[float], model: Sequence[float], groups: Sequence[s
         raise ValueError("both sides and their groups must be of one length")
     places, cells, shares = place_items(groups)
     weigh = _Weighed(left, right, places, cells)
-    values = {
-        measure: float(value[0]) if np.isfinite(value[0]) else None
-        for measure, value in weigh.measures(np.ones((1, cells))).items()
-    }
+    values = _values(left, right, weigh)
     blocks = [weigh.measures(drawn) for drawn in draws(cells, numbers=_PASSES * len(left))]
     resampled = {
         measure: np.concatenate([block[measure] for block in blocks]) for measure in MEASURES
@@ -123,30 +120,76 @@ def pearson(left: Sequence[float], right: Sequence[float]) -> float:
         UndefinedMetricError: fewer than two pairs, or one side is constant.
         ValueError: the sides differ in length, or a value is not finite.
     """
-    return _value("pearson", left, right)
+    return _defined(_pearson(*_pairs(left, right)))
 
 
 def spearman(left: Sequence[float], right: Sequence[float]) -> float:
     """Spearman's rho with ties; raises as `pearson`."""
-    return _value("spearman", left, right)
+    first, second = _pairs(left, right)
+    return _defined(_pearson(_ranks(first), _ranks(second)))
 
 
 def kendall(left: Sequence[float], right: Sequence[float]) -> float:
     """Kendall's tau-b; raises as `pearson`."""
-    return _value("kendall", left, right)
+    first, second = map(_ranks, _pairs(left, right))
+    weigh = _Weighed(first, second, np.zeros(len(first), dtype=np.intp), 1)
+    return _defined(float(weigh.measures(np.ones((1, 1)))["kendall"][0]))
 
 
-def _value(measure: AssociationMeasure, left: Sequence[float], right: Sequence[float]) -> float:
+def _pairs(left: Sequence[float], right: Sequence[float]) -> tuple[Floats, Floats]:
     first, second = _sides(left, right)
     if len(first) < 2:
         raise UndefinedMetricError(
             _("at least {} pairs are needed, but there are {}", 2, len(first))
         )
-    weigh = _Weighed(first, second, np.zeros(len(first), dtype=np.intp), 1)
-    value = float(weigh.measures(np.ones((1, 1)))[measure][0])
-    if not np.isfinite(value):
+    return first, second
+
+
+def _defined(value: float | None) -> float:
+    if value is None or not np.isfinite(value):
         raise UndefinedMetricError(_("all values of one side are equal"))
     return value
+
+
+def _values(left: Floats, right: Floats, weigh: _Weighed) -> dict[AssociationMeasure, float | None]:
+    """The measures of pairs without weights.
+
+    Means and Pearson's r are computed from the pairs in their order: sums of weights differ in the
+    last bit, which shows where a value is printed that is exactly between two, such as 0.125.
+    """
+    difference = left - right
+    weighed = weigh.measures(np.ones((1, weigh.cells)))
+    values = {
+        measure: float(value[0]) if np.isfinite(value[0]) else None
+        for measure, value in weighed.items()
+    }
+    return values | {
+        "pearson": _pearson(left, right),
+        "spearman": _pearson(_ranks(left), _ranks(right)),
+        "mse": float((difference**2).mean()),
+        "mae": float(np.abs(difference).mean()),
+        "bias": float(difference.mean()),
+    }
+
+
+def _pearson(first: Floats, second: Floats) -> float | None:
+    if (first == first[0]).all() or (second == second[0]).all():
+        return None
+    return float(np.clip(_unit(first) @ _unit(second), -1, 1))
+
+
+def _unit(values: Floats) -> Floats:
+    """Values minus their mean, as a vector of length 1; scaled so that no square overflows."""
+    centred = values / np.abs(values).max()
+    centred = centred - centred.mean()
+    centred /= np.abs(centred).max()
+    return np.asarray(centred / np.linalg.norm(centred), dtype=np.float64)
+
+
+def _ranks(values: Floats) -> Floats:
+    """Ranks from 1; tied values share their mean rank."""
+    __, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse], dtype=np.float64)
 
 
 def _sides(left: Sequence[float], right: Sequence[float]) -> tuple[Floats, Floats]:
@@ -162,6 +205,7 @@ class _Weighed:
     """The measures of pairs that are weighted by group; equal pairs are merged first."""
 
     def __init__(self, left: Floats, right: Floats, places: Numbers, cells: int) -> None:
+        self.cells = cells
         self._concordance = _concordance(left, right, places, cells)
         order = np.lexsort((right, left))
         left, right = left[order], right[order]
@@ -222,13 +266,16 @@ def _concordance(left: Floats, right: Floats, places: Numbers, cells: int) -> Fl
 def _correlation(weights: Floats, left: Floats, right: Floats) -> Floats:
     """Pearson's r in each row; NaN where a side is constant."""
     total = weights.sum(axis=1, keepdims=True)
-    centred = []
-    for side in (left, right):
-        scaled = side / (float(np.abs(side).max()) or 1.0)  # so that no square overflows
-        centred.append(scaled - (weights * scaled).sum(axis=1, keepdims=True) / total)
-    first, second = centred
-    spreads = [(weights * side**2).sum(axis=1) for side in centred]
-    varies = np.logical_and.reduce([spread > _FLAT * total[:, 0] for spread in spreads])
-    product = (weights * first * second).sum(axis=1)
+    sizes = [float(np.abs(side).max()) for side in (left, right)]
+    left = left - (weights * left).sum(axis=1, keepdims=True) / total
+    right = right - (weights * right).sum(axis=1, keepdims=True) / total
+    spreads = [(weights * side**2).sum(axis=1) for side in (left, right)]
+    product = (weights * left * right).sum(axis=1)
+    varies = np.logical_and.reduce(
+        [
+            spread > _FLAT * total[:, 0] * size**2
+            for spread, size in zip(spreads, sizes, strict=True)
+        ]
+    )
     bounded = np.clip(product / np.sqrt(spreads[0]) / np.sqrt(spreads[1]), -1, 1)
     return np.where(varies, bounded, np.nan)
