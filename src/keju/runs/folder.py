@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
 from keju.datasets.table import copy_ordered_items, iter_ids, iter_items, read_items, write_items
@@ -43,14 +43,6 @@ from keju.runs.manifest import FORMAT, RunManifest
 
 T = TypeVar("T")
 
-_REPEATED = (
-    "model", "benchmark", "task", "query", "setting", "script", "wording", "status",
-    "finish_reason", "usage", "uncounted", "box_convention", "served_model", "fingerprint",
-)  # fmt: skip
-"""The fields of a response whose values many share."""
-
-_MOST_SHARED = 10_000
-
 
 def file_name(name: str) -> str:
     """A safe name for a directory or file, made from the name of a model or task.
@@ -72,19 +64,10 @@ def path_of_name(folder: Path, name: str, suffix: str = "") -> Path:
 def read_responses(path: Path) -> Iterator[Response]:
     """The responses of a file as stored.
 
-    Values that many responses share, such as the model, are in memory once.
-
     Raises:
         DataError: a line is damaged.
     """
-    shared: dict[object, object] = {}
-    for response in read_jsonl(path, Response, appended=True):
-        if len(shared) > _MOST_SHARED:
-            shared.clear()
-        for name in _REPEATED:
-            value = getattr(response, name)
-            force_setattr(response, name, shared.setdefault(value, value))
-        yield response
+    return read_jsonl(path, Response, appended=True)
 
 
 class RunFolder:
