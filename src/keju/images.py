@@ -204,13 +204,16 @@ def frames_of(image: Image.Image, *, name: str) -> tuple[int, ...]:
     """
     if image.format == "MPO" or not getattr(image, "is_animated", False):
         return (0,)
-    frames = [frame for frame in _walk_frames(image) if not _is_part(image)] or [0]
-    image.seek(frames[0])
-    if len(frames) > MOST_FRAMES:
+    frames, last = list[int](), 0
+    for last in _walk_frames(image):
+        if not _is_part(image):
+            frames.append(last)
+    image.seek(frames[0] if frames else 0)
+    if last >= MOST_FRAMES:
         raise TooManyFramesError(
             "more than {:,} frames", MOST_FRAMES, file=name, hint="Split the file"
         )
-    return tuple(frames)
+    return tuple(frames) or (0,)
 
 
 def _walk_frames(image: Image.Image) -> Iterator[int]:

@@ -24,12 +24,6 @@ class _Place(NamedTuple):
     candidate: int
 
 
-class _Form(NamedTuple):
-    task: str
-    query: str
-    images: tuple[str, ...]
-
-
 class SharedAnswers:
     """The other items to which a response belongs.
 
@@ -39,7 +33,8 @@ class SharedAnswers:
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._others: dict[_Place, list[_Place]] = {}
-        self._forms: dict[_Form, list[_Place]] = {}
+        self._images: dict[_Place, tuple[str, ...]] = {}
+        self._shown: dict[tuple[str, ...], list[_Place]] = {}
         joined = {name.partition("/")[0] for each in wordings().values() for name in each.prompts}
         once = []
         for item in items:
@@ -47,10 +42,9 @@ class SharedAnswers:
                 once.append(item)
             if item.task in joined:
                 place = _Place(item.task, item.query, item.id, 0)
-                self._forms.setdefault(_form(item, item.query), []).append(place)
+                self._images[place] = tuple(ref.sha256 for ref in item.images)
+                self._shown.setdefault(self._images[place], []).append(place)
         self._pair(once)
-        self._images = {(form.task, place.query, place.item): form.images
-                        for form, places in self._forms.items() for place in places}  # fmt: skip
 
     def _pair(self, once: Sequence[Item]) -> None:
         sent: dict[tuple[str, str, str, str], _Place] = {}
@@ -67,21 +61,15 @@ class SharedAnswers:
 
     def copies(self, response: Response) -> Iterator[Response]:
         """Yield a copy of the response, with the same key, for each other item of it."""
-        if response.wording != RELEASED:
-            yield from self._in_other_forms(response)
-        if not self._others:
-            return
         place = _Place(response.task, response.query, response.item, response.candidate)
-        for other in self._others.get(place, ()):
+        others = list(self._others.get(place, ()))
+        if response.wording != RELEASED and place in self._images:
+            prompt = wording(response.wording).prompt(response.task, response.query)
+            others += [
+                other
+                for query in (prompt.also if prompt else ())
+                for other in self._shown[self._images[place]]
+                if (other.task, other.query) == (response.task, query)
+            ]
+        for other in others:
             yield replace(response, item=other.item, query=other.query, candidate=other.candidate)
-
-    def _in_other_forms(self, response: Response) -> Iterator[Response]:
-        prompt = wording(response.wording).prompt(response.task, response.query)
-        images = self._images.get((response.task, response.query, response.item))
-        for query in prompt.also if prompt and images is not None else ():
-            for other in self._forms.get(_Form(response.task, query, images or ()), ()):
-                yield replace(response, item=other.item, query=other.query)
-
-
-def _form(item: Item, query: str) -> _Form:
-    return _Form(item.task, query, tuple(ref.sha256 for ref in item.images))

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import replace
 from polars.selectors import by_name
 
 from keju.datasets.store import Dataset
@@ -55,14 +55,6 @@ from keju.runs.manifest import FORMAT, RunManifest
 
 T = TypeVar("T")
 
-_REPEATED = (
-    "model", "benchmark", "task", "query", "setting", "script", "wording", "status",
-    "finish_reason", "usage", "uncounted", "box_convention", "served_model", "fingerprint",
-)  # fmt: skip
-"""The fields of a response whose values many share."""
-
-_MOST_SHARED = 10_000
-
 
 def file_name(name: str) -> str:
     """A safe name for a directory or file, made from the name of a model or task.
@@ -84,19 +76,10 @@ def path_of_name(folder: Path, name: str, suffix: str = "") -> Path:
 def read_responses(path: Path) -> Iterator[Response]:
     """The responses of a file as stored.
 
-    Values that many responses share, such as the model, are in memory once.
-
     Raises:
         DataError: a line is damaged.
     """
-    shared: dict[object, object] = {}
-    for response in read_jsonl(path, Response, appended=True):
-        if len(shared) > _MOST_SHARED:
-            shared.clear()
-        for name in _REPEATED:
-            value = getattr(response, name)
-            force_setattr(response, name, shared.setdefault(value, value))
-        yield response
+    return read_jsonl(path, Response, appended=True)
 
 
 class RunFolder:
