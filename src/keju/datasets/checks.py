@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from keju.definitions import (
     Query,
+    Task,
     choices_of,
     missing_reference,
     options_of,
@@ -90,13 +91,9 @@ def text_only_notice(item: Item) -> str:
 
     Text alone is permitted: pages are often shared without their scans.
     """
-    if item.images or item.transcription is None:
+    if item.images or item.transcription is None or not (asked := _asked(item)):
         return ""
-    try:
-        form = query_of(item).form
-    except DataError:
-        return ""
-    if form == "transcription":
+    if asked[1].form == "transcription":
         return _("no model can be asked to read it; its text is only a reference")
     return _("it can be asked only with --setting gold-text")
 
@@ -106,15 +103,10 @@ def missing_part(item: Item) -> str:
 
     In a draft this is not an error; in a finished item it would be.
     """
-    if not item.draft:
+    asked = _asked(item) if item.draft else None
+    if not asked or asked[0].of_pairs:
         return ""
-    try:
-        kind, query = task(item.task), query_of(item)
-    except (UsageError, DataError):
-        return ""
-    if kind.of_pairs:
-        return ""
-    if query.form == "boxes":
+    if asked[1].form == "boxes":
         return "" if item.boxes else "boxes"
     return "" if item.answer.strip() else "answer"
 
@@ -124,14 +116,18 @@ def unscored_reason(item: Item) -> str:
 
     Drafts, and items of a kind without a metric, need no reference.
     """
+    asked = None if item.draft else _asked(item)
+    if not asked or not (asked[1].official or asked[1].strict):
+        return ""
+    labelled = item.split == "reference" and asked[0].of_pairs
+    return "" if labelled else missing_reference(item)
+
+
+def _asked(item: Item) -> tuple[Task, Query] | None:
     try:
-        kind, query = task(item.task), query_of(item)
+        return task(item.task), query_of(item)
     except (UsageError, DataError):
-        return ""
-    labelled = item.split == "reference" and kind.of_pairs
-    if item.draft or labelled or not (query.official or query.strict):
-        return ""
-    return missing_reference(item)
+        return None
 
 
 def check_item(item: Item) -> Iterator[Finding]:
