@@ -91,9 +91,11 @@ def text_only_notice(item: Item) -> str:
 
     Text alone is permitted: pages are often shared without their scans.
     """
-    if item.images or item.transcription is None or not (asked := _asked(item)):
+    pair = _task_and_query(item)
+    if item.images or item.transcription is None or pair is None:
         return ""
-    if asked[1].form == "transcription":
+    __, query = pair
+    if query.form == "transcription":
         return _("no model can be asked to read it; its text is only a reference")
     return _("it can be asked only with --setting gold-text")
 
@@ -103,10 +105,13 @@ def missing_part(item: Item) -> str:
 
     In a draft this is not an error; in a finished item it would be.
     """
-    asked = _asked(item) if item.draft else None
-    if not asked or asked[0].of_pairs:
+    pair = _task_and_query(item)
+    if not item.draft or pair is None:
         return ""
-    if asked[1].form == "boxes":
+    kind, query = pair
+    if kind.of_pairs:
+        return ""
+    if query.form == "boxes":
         return "" if item.boxes else "boxes"
     return "" if item.answer.strip() else "answer"
 
@@ -116,14 +121,17 @@ def unscored_reason(item: Item) -> str:
 
     Drafts, and items of a kind without a metric, need no reference.
     """
-    asked = None if item.draft else _asked(item)
-    if not asked or not (asked[1].official or asked[1].strict):
+    pair = _task_and_query(item)
+    if item.draft or pair is None:
         return ""
-    labelled = item.split == "reference" and asked[0].of_pairs
-    return "" if labelled else missing_reference(item)
+    kind, query = pair
+    labelled = item.split == "reference" and kind.of_pairs
+    if labelled or not (query.official or query.strict):
+        return ""
+    return missing_reference(item)
 
 
-def _asked(item: Item) -> tuple[Task, Query] | None:
+def _task_and_query(item: Item) -> tuple[Task, Query] | None:
     try:
         return task(item.task), query_of(item)
     except (UsageError, DataError):
