@@ -153,7 +153,7 @@ def test_a_dataset_with_errors_is_not_released(tmp_path: Path) -> None:
     dataset = make(tmp_path / "d", full())
     image = next((tmp_path / "d/images").iterdir())
     image.write_bytes(image.read_bytes()[:-1] + b"x")
-    with pytest.raises(DataError, match=r"altered: its SHA-256 differs.*See: keju data validate"):
+    with pytest.raises(DataError, match=r"size or SHA-256 differs.*See: keju data validate"):
         write_release(dataset, tmp_path / "r")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d"]
 

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from keju.definitions import (
     Query,
+    Task,
     choices_of,
     missing_reference,
     options_of,
@@ -90,13 +91,11 @@ def text_only_notice(item: Item) -> str:
 
     Text alone is permitted: pages are often shared without their scans.
     """
-    if item.images or item.transcription is None:
+    pair = _task_and_query(item)
+    if item.images or item.transcription is None or pair is None:
         return ""
-    try:
-        form = query_of(item).form
-    except DataError:
-        return ""
-    if form == "transcription":
+    __, query = pair
+    if query.form == "transcription":
         return _("no model can be asked to read it; its text is only a reference")
     return _("it can be asked only with --setting gold-text")
 
@@ -106,12 +105,10 @@ def missing_part(item: Item) -> str:
 
     In a draft this is not an error; in a finished item it would be.
     """
-    if not item.draft:
+    pair = _task_and_query(item)
+    if not item.draft or pair is None:
         return ""
-    try:
-        kind, query = task(item.task), query_of(item)
-    except (UsageError, DataError):
-        return ""
+    kind, query = pair
     if kind.of_pairs:
         return ""
     if query.form == "boxes":
@@ -124,14 +121,21 @@ def unscored_reason(item: Item) -> str:
 
     Drafts, and items of a kind without a metric, need no reference.
     """
-    try:
-        kind, query = task(item.task), query_of(item)
-    except (UsageError, DataError):
+    pair = _task_and_query(item)
+    if item.draft or pair is None:
         return ""
+    kind, query = pair
     labelled = item.split == "reference" and kind.of_pairs
-    if item.draft or labelled or not (query.official or query.strict):
+    if labelled or not (query.official or query.strict):
         return ""
     return missing_reference(item)
+
+
+def _task_and_query(item: Item) -> tuple[Task, Query] | None:
+    try:
+        return task(item.task), query_of(item)
+    except (UsageError, DataError):
+        return None
 
 
 def check_item(item: Item) -> Iterator[Finding]:

@@ -80,7 +80,7 @@ def validate(path: Path) -> Iterator[Finding]:
 
 
 class _Summary:
-    """What is known of all items together, and findings that are reported once for many items."""
+    """Counts over all items, and findings that are reported once for many items."""
 
     def __init__(self) -> None:
         self.digest = ItemsDigest()

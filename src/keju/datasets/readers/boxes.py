@@ -584,7 +584,13 @@ def _box_of(form: Form, shape: object, place: Place) -> Box:
         return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
     if not isinstance(values, list) or len(values) != 4:
         raise box_error(_("{} is not a list of four numbers", fields[0]), place)
-    x, y, right, bottom = map(partial(_number, place), values, fields)
+    x, y, right, bottom = [
+        # Most are plain numbers, of which there may be millions.
+        float(value)
+        if type(value) in {int, float} and -LARGEST <= value <= LARGEST
+        else _number(place, value, field)
+        for value, field in zip(values, fields, strict=True)
+    ]
     if form.convention == "xywh":
         return Box(x0=x, y0=y, x1=x + right, y1=y + bottom)
     if form.convention == "cxcywh":
@@ -620,8 +626,6 @@ def _size(form: Form, record: JsonObject, place: Place) -> tuple[float, float]:
 
 def _number(place: Place, value: object, field: str) -> float:
     """A number, also one written as a text, of a size that an image can have."""
-    if type(value) in {int, float} and -LARGEST <= value <= LARGEST:  # type: ignore[operator]
-        return float(value)  # type: ignore[arg-type]
     try:
         number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

@@ -74,7 +74,11 @@ def read_hocr(path: Path, kinds: Kinds | None = None) -> Page:
         )
     page = pages[0]
     about = _properties(page)
-    lines = tuple(_lines(page, path, kinds, _is_of_tesseract(root)))
+    systems = [
+        meta.get("content", "") for meta in root.iter("meta") if meta.get("name") == "ocr-system"
+    ]
+    by_tesseract = any("tesseract" in system.casefold() for system in systems)
+    lines = tuple(_lines(page, path, kinds, by_tesseract))
     parts = (part for part in text_nodes(root, _NO_TEXT) if not _is_choice(part.element))
     report_lost_text(parts, {page: "".join(line.text for line in lines)}, path)
     corners = _outline({"bbox": about.get("bbox", "")}, path, "ocr_page") or ((0.0, 0.0),) * 4
@@ -117,37 +121,19 @@ class _Chunk:
     def __init__(self, container: html.HtmlElement) -> None:
         self.container = container
         self.words: list[html.HtmlElement] = []
-        self._pieces = [""]
-
-    def add(self, text: str | None) -> None:
-        """Add text that is not in a word."""
-        self._pieces[-1] += text or ""
+        self.pieces = [""]
 
     def add_word(self, word: html.HtmlElement) -> None:
         """Add a word."""
         self.words.append(word)
         text = "".join(_texts_of(word))
         separator = "" if any(_CHARACTERS & _classes(part) for part in word.iter("*")) else " "
-        self._pieces += [separator.join(text.split()), ""]
+        self.pieces += [separator.join(text.split()), ""]
 
     @property
     def text(self) -> str:
         """The text, with single spaces, and none between Chinese words."""
-        return join_words([" ".join(piece.split()) for piece in self._pieces])
-
-
-def _chunks(page: html.HtmlElement) -> Iterator[tuple[_Chunk, bool]]:
-    """The texts of a page, each with whether its container is its own."""
-    lines = [each for each in page.iter("*") if _LINES & _classes(each)]
-    areas = {around for line in lines for around in line.iterancestors()}
-    innermost = {line for line in lines if line not in areas}
-    chunks = [
-        chunk for chunk in _divided(page, innermost) if chunk.text or chunk.container in innermost
-    ]
-    number_of = Counter(chunk.container for chunk in chunks)
-    for chunk in chunks:
-        outer = chunk.container in areas or chunk.container is page
-        yield chunk, not outer and number_of[chunk.container] == 1
+        return join_words([" ".join(piece.split()) for piece in self.pieces])
 
 
 def _divided(page: html.HtmlElement, lines: Collection[html.HtmlElement]) -> Iterator[_Chunk]:
@@ -165,7 +151,7 @@ def _divided(page: html.HtmlElement, lines: Collection[html.HtmlElement]) -> Ite
                     yield chunk
                     around.append(element)
                     chunk = _Chunk(element)
-                chunk.add(" " if element.tag == "br" else element.text)
+                chunk.pieces[-1] += " " if element.tag == "br" else element.text or ""
             continue
         if element is around[-1]:
             yield chunk
@@ -173,7 +159,7 @@ def _divided(page: html.HtmlElement, lines: Collection[html.HtmlElement]) -> Ite
             if element is page:
                 return
             chunk = _Chunk(around[-1])
-        chunk.add(element.tail)
+        chunk.pieces[-1] += element.tail or ""
 
 
 def _texts_of(element: html.HtmlElement) -> Iterator[str]:
@@ -218,8 +204,17 @@ def _lines(
     kinds: Kinds | None,
     by_tesseract: bool,
 ) -> Iterator[Line]:
-    for place, (chunk, is_own) in enumerate(_chunks(page), start=1):
+    elements = [element for element in page.iter("*") if _LINES & _classes(element)]
+    areas = {around for line in elements for around in line.iterancestors()}
+    innermost = {line for line in elements if line not in areas}
+    chunks = [
+        chunk for chunk in _divided(page, innermost) if chunk.text or chunk.container in innermost
+    ]
+    number_of = Counter(chunk.container for chunk in chunks)
+    for place, chunk in enumerate(chunks, start=1):
         element = chunk.container
+        # A name, a place and a confidence are those of a container with this text alone.
+        is_own = element not in areas and element is not page and number_of[element] == 1
         own = _properties(element) if is_own else {}
         name = (element.get("id") if is_own else None) or f".{place}"
         outline = _outline(own, path, name) or box_around(
@@ -236,14 +231,6 @@ def _lines(
         sure = [number(value, file=path, item=name) for value in confidences if value]
         share = min(max(sum(sure) / len(sure) / 100, 0.0), 1.0) if sure else None
         yield replace(line, confidence=share)
-
-
-def _is_of_tesseract(root: html.HtmlElement) -> bool:
-    """Whether a file says that Tesseract wrote it."""
-    systems = (
-        meta.get("content", "") for meta in root.iter("meta") if meta.get("name") == "ocr-system"
-    )
-    return any("tesseract" in system.casefold() for system in systems)
 
 
 def _kind(element: html.HtmlElement, words: Mapping[str, str]) -> str:
