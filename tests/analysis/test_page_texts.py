@@ -25,7 +25,7 @@ PAGES = {
 
 @pytest.fixture
 def run_set(tmp_path):
-    part = {name: text[:3] for name, text in PAGES.items()}
+    part = {name: text[:1] for name, text in PAGES.items()}
     whole = {name: f"{text}。" for name, text in PAGES.items()}
     return load_runs([scored_pages(tmp_path, PAGES, {"part": part, "whole": whole})])
 

@@ -118,8 +118,7 @@ def test_a_plug_in_s_baseline_and_engine_are_those_also_where_it_is_not_loaded(s
         "my-engine"
     ] == 4
     for check in (swapped_in(scored), swapped_of(run_set)):
-        (swap,) = check.found
-        assert swap.models == ("my-engine",)
+        assert [each.models for each in check.found] == [("my-engine",)] * 2
 
 
 def test_the_sentences_below_the_scores_leave_out_a_plug_in_s_baseline(scored):

@@ -9,7 +9,7 @@ from keju.analysis.asked_items import item_name
 from keju.analysis.run_set import RunSet
 from keju.definitions.pair_forms import reduced_form
 from keju.items import MIXED_GALLERY, Item
-from keju.published import paper, paper_galleries, papers
+from keju.published import paper_galleries
 from keju.scoring import ItemName
 from keju.texts import Text, _, listed
 
@@ -82,25 +82,16 @@ def gallery_notes(others: Mapping[ItemName, Gallery]) -> Iterator[tuple[str, Tex
     for task, these in by_task.items():
         counts = listed(map(_describe_size, sorted(these)))
         theirs = listed(f"{name} {size}" for name, size in paper_galleries(task).items())
-        note = (
+        yield (
+            task,
             _(
-                "Queries of {} with other galleries than the paper's ({}; the paper: {}) are not "
-                "in this table. They are in the leaderboard, in the scores by task, and by "
-                "number of classes in the figure: keju figures --which classes.",
-                task,
-                counts,
-                theirs,
-            )
-            if _is_swept(task)
-            else _(
                 "Queries of {} with other galleries than the paper's ({}; the paper: {}) are not "
                 "in this table. They are in the leaderboard and in the scores by task.",
                 task,
                 counts,
                 theirs,
-            )
+            ),
         )
-        yield task, note
 
 
 def _describe_size(gallery: Gallery) -> Text:
@@ -115,12 +106,6 @@ def _as_in_paper(task: str, gallery: Gallery) -> bool:
         return True
     expected = {sizes[gallery.of]} if gallery.of in sizes else set(sizes.values())
     return gallery.of != MIXED_GALLERY and gallery.size in expected
-
-
-def _is_swept(task: str) -> bool:
-    """Whether a figure shows the task's accuracy by number of classes."""
-    declared = (paper(each).figures.classes for each in papers())
-    return any(form and form.task == task for form in declared)
 
 
 def _images(item: Item) -> tuple[str, ...]:

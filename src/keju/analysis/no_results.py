@@ -10,7 +10,7 @@ from keju.analysis.run_set import RunSet
 from keju.definitions import query_of
 from keju.items import Item, Response
 from keju.models import MISSING, RESULTS
-from keju.texts import Text, _, join_parts, n_
+from keju.texts import Text, join_parts, n_
 
 MOST = 0.1
 """The share of pages without a result up to which an engine is ranked and compared."""
@@ -55,47 +55,23 @@ class NoResults(NamedTuple):
 
     @property
     def cause(self) -> Text:
-        """How many pages have no result, and why, without the pages' names.
-
-        Where only some pages have a reference text, also how many of them are missing.
-        """
-        count, total, model, split = len(self.pages), self.of, self.model, self._split()
+        """How many pages have no result, and why, without the pages' names."""
         if self.lacks_files:
-            if not self.mixed:
-                return n_(
-                    "{:,} of {n:,} page have no result file from {}",
-                    "{:,} of {n:,} pages have no result file from {}",
-                    total,
-                    count,
-                    model,
-                )
             return n_(
-                "{:,} of {n:,} page have no result file from {}: {}",
-                "{:,} of {n:,} pages have no result file from {}: {}",
-                total,
-                count,
-                model,
-                split
-            )  # fmt: skip
-        kinds = join_parts(f"{times}× {kind}" for kind, times in self.kinds.most_common())
-        if not self.mixed:
-            return n_(
-                "{:,} of {n:,} page failed with {} ({})",
-                "{:,} of {n:,} pages failed with {} ({})",
-                total,
-                count,
-                model,
-                kinds,
+                "{:,} of {n:,} page have no result file from {}",
+                "{:,} of {n:,} pages have no result file from {}",
+                self.of,
+                len(self.pages),
+                self.model,
             )
         return n_(
-            "{:,} of {n:,} page failed with {} ({}): {}",
-            "{:,} of {n:,} pages failed with {} ({}): {}",
-            total,
-            count,
-            model,
-            kinds,
-            split
-        )  # fmt: skip
+            "{:,} of {n:,} page failed with {} ({})",
+            "{:,} of {n:,} pages failed with {} ({})",
+            self.of,
+            len(self.pages),
+            self.model,
+            join_parts(f"{times}× {kind}" for kind, times in self.kinds.most_common()),
+        )
 
     @property
     def not_ranked(self) -> Text:
@@ -106,23 +82,6 @@ class NoResults(NamedTuple):
             self.of,
             len(self.pages),
             100 * MOST,
-        )
-
-    def _split(self) -> Text:
-        """The missing pages with a reference text, and those without one if some are missing."""
-        if self.text_missing == len(self.pages):
-            return n_(
-                "{:,} of {n:,} page with a reference text",
-                "{:,} of {n:,} pages with a reference text",
-                self.with_text,
-                self.text_missing,
-            )
-        return _(
-            "{:,} of {} with a reference text, and {:,} of {} without one, such as blank pages",
-            self.text_missing,
-            n_("{n:,} page", "{n:,} pages", self.with_text),
-            len(self.pages) - self.text_missing,
-            n_("{n:,} page", "{n:,} pages", self.of - self.with_text),
         )
 
 

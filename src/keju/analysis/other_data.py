@@ -8,7 +8,9 @@ from keju.analysis.asked_items import Run
 from keju.analysis.run_set import RunSet
 from keju.definitions import Task, is_undeciphered, task, tasks
 from keju.items import Item
-from keju.texts import Text, _, listed
+from keju.texts import Text, _, both, listed, p_
+
+_UNITS = {"items": p_("counted", "items"), "images": p_("counted", "images")}
 
 
 def other_data(run_set: RunSet) -> list[Text]:
@@ -47,31 +49,13 @@ def _line(run: Run, by_task: Mapping[str, Sequence[Item]]) -> Text:
             data,
             listed(other),
         )
-    match list(dict.fromkeys(each.unit for each in declared)):
-        case ["items"]:
-            return _(
-                "{} has as many items of each task as the benchmark. keju cannot check "
-                "whether they are the benchmark's own items.",
-                data,
-            )
-        case ["images"]:
-            return _(
-                "{} has as many images of each task as the benchmark. keju cannot check "
-                "whether they are the benchmark's own images.",
-                data,
-            )
-        case ["items", "images"]:
-            return _(
-                "{} has as many items and images of each task as the benchmark. keju cannot "
-                "check whether they are the benchmark's own items and images.",
-                data,
-            )
-        case __:
-            return _(
-                "{} has as many images and items of each task as the benchmark. keju cannot "
-                "check whether they are the benchmark's own images and items.",
-                data,
-            )
+    units = dict.fromkeys(each.unit for each in declared)
+    return _(
+        "{} has as many {} of each task as the benchmark. keju cannot check whether they are the "
+        "benchmark's own.",
+        data,
+        both([_UNITS[unit] for unit in units]),
+    )
 
 
 def _describe_count(each: Task, count: int) -> Text:

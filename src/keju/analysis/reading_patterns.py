@@ -19,14 +19,10 @@ misclassified."""
 
 
 class Patterns(NamedTuple):
-    """The patterns of a model's transcriptions of a task, the most frequent first, and its pages.
-
-    `undrawn` are pages with a pattern whose order cannot be drawn on the page (`lines_as_read`).
-    """
+    """The patterns of a model's transcriptions of a task, the most frequent first; its pages."""
 
     found: list[tuple[ReadingPattern, int]]
     pages: int
-    undrawn: int = 0
 
     @property
     def attributed(self) -> list[tuple[ReadingPattern, int]]:
@@ -61,7 +57,6 @@ class PatternCounts:
     def __init__(self) -> None:
         self._pages: Counter[tuple[str, str]] = Counter()
         self._found: dict[tuple[str, str], Counter[ReadingPattern]] = {}
-        self._undrawn: Counter[tuple[str, str]] = Counter()
 
     def add(
         self, model: str, item: Item, response: Response, said: str | None = None
@@ -78,10 +73,6 @@ class PatternCounts:
         if found is not None:
             self._found.setdefault(key, Counter())[found] += 1
         return found
-
-    def note_undrawn(self, model: str, item: Item) -> None:
-        """Count a page with a pattern whose order cannot be drawn."""
-        self._undrawn[model, task_name(item.task, item.query)] += 1
 
     @property
     def names(self) -> set[ReadingPattern]:
@@ -107,7 +98,7 @@ class PatternCounts:
         """The patterns of a model's transcriptions of a task."""
         found = self._found.get((model, task), Counter[ReadingPattern]())
         key = (model, task)
-        return Patterns(found.most_common(), self._pages[key], self._undrawn[key])
+        return Patterns(found.most_common(), self._pages[key])
 
 
 def pattern_of(item: Item, transcribed: str) -> ReadingPattern | None:

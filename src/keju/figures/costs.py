@@ -123,15 +123,14 @@ def risks(source: OfRun) -> Iterator[Drawn]:
         of="",
         title=_("Confidence and coverage (risk–coverage curve)"),
         caption=_(
-            "From right to left, the coverage (share of answers kept) falls: only the most "
-            "confident answers by this signal are kept. A level line means that the signal "
-            "carries no information. Error: CER, or 1 minus the main metric, in percent. "
-            "Confidence: the engine's own, mean over the characters of a page; agreement: how "
-            "far the answers of the rounds agree with each other."
+            "From right to left, the coverage (share of pages kept) falls: only the most "
+            "confident pages are kept. A level line means that the confidence carries no "
+            "information. Error: CER in percent. Confidence: the engine's own, mean over the "
+            "characters of a page."
         ),
         rows=rows,
         draw=_risks_chart,
-    ).or_undrawn(_("no model has answers with a confidence, or answers of several rounds"))
+    ).or_undrawn(_("no model has answers with a confidence"))
 
 
 def risk_rows(found: Sequence[RiskCoverageRow]) -> list[Row]:

@@ -84,45 +84,30 @@ def loses_order(row: ErrorRow) -> bool:
 
 
 def _describe_pages(run_set: RunSet, row: ErrorRow, lacking: NoResults | None) -> Text:
-    """The pages of a row's error rate: those with a reference text, and how many were answered.
-
-    That they have one is stated if other pages have none.
-    """
+    """The pages of a row's error rate: those with a reference text, and how many were answered."""
     statuses: dict[ItemName, bool] = {}
-    others = False
     for asked in run_set.asked:
-        if task_name(asked.item.task, asked.item.query) != row.task:
-            continue
-        for answer in asked.answers:
-            if answer.model == row.model and has_text(asked.item):
-                name, done = item_name(asked.item), answer.response.status == "answered"
-                statuses[name] = statuses.get(name, True) and done
-            elif answer.model == row.model:
-                others = True
+        if task_name(asked.item.task, asked.item.query) == row.task and has_text(asked.item):
+            for answer in asked.answers:
+                if answer.model == row.model:
+                    name, done = item_name(asked.item), answer.response.status == "answered"
+                    statuses[name] = statuses.get(name, True) and done
     count, total = sum(statuses.values()), len(statuses)
     if lacking:
-        if others:
-            return n_(
-                "{:,} of {n:,} page with a reference text that have a result",
-                "{:,} of {n:,} pages with a reference text that have a result",
-                total,
-                count,
-            )
         return n_(
-            "{:,} of {n:,} page with a result", "{:,} of {n:,} pages with a result", total, count
+            "{:,} of {n:,} page with a reference text that have a result",
+            "{:,} of {n:,} pages with a reference text that have a result",
+            total,
+            count,
         )
     if count < total:
-        if others:
-            return n_(
-                "{:,} of {n:,} page with a reference text",
-                "{:,} of {n:,} pages with a reference text",
-                total,
-                count,
-            )
-        return n_("{:,} of {n:,} page", "{:,} of {n:,} pages", total, count)
-    if others:
-        return n_("{n:,} page with a reference text", "{n:,} pages with a reference text", total)
-    return n_("{n:,} page", "{n:,} pages", total)
+        return n_(
+            "{:,} of {n:,} page with a reference text",
+            "{:,} of {n:,} pages with a reference text",
+            total,
+            count,
+        )
+    return n_("{n:,} page with a reference text", "{n:,} pages with a reference text", total)
 
 
 def add_time(errors: Text, times: TimeTable | None, model: str) -> Text:

@@ -247,7 +247,6 @@ class Browser:
             drawn = drawn or lines_as_read(item, response)
             if not drawn:
                 row["undrawn"] = True
-                self.patterns.note_undrawn(model, item)
         return row | ({"order": drawn} if drawn else {})
 
     def _describe_ranking(self, asked: AskedItem, best: str) -> Json:

@@ -20,7 +20,7 @@ from keju.analysis.no_results import NoResults, in_no_mean, no_results
 from keju.analysis.other_data import other_data
 from keju.analysis.parameters import ParametersRow, parameters
 from keju.analysis.reading_errors import reading_errors, wrong_pages
-from keju.analysis.reasoning import ReasoningTable, reasoning_tables
+from keju.analysis.reasoning import OVERALL, ReasoningTable, reasoning_tables
 from keju.analysis.risk_coverage import (
     PostEditCost,
     RiskCoverageRow,
@@ -52,7 +52,7 @@ from keju.definitions import (
 from keju.formatting import NOTHING
 from keju.local_paths import shell_quoted
 from keju.models import RESULTS
-from keju.published import papers
+from keju.published import paper, papers
 from keju.reporting.answer_readings import (
     AnswerReadings,
     decision_line,
@@ -66,12 +66,11 @@ from keju.reporting.paper_table_form import PaperTable
 from keju.reporting.paper_table_inputs import input_tables
 from keju.reporting.paper_table_runs import Given
 from keju.reporting.paper_tables import build_paper_tables
-from keju.reporting.paper_texts import PaperTexts, paper_texts
 from keju.reporting.time_table import TimeTable, time_table
 from keju.running.prices import Prices
 from keju.runs import RunFolder
 from keju.scoring import PROTOCOLS, ItemName
-from keju.texts import Text, _, join_lines, listed, n_, recognised
+from keju.texts import Text, _, both, join_lines, listed, n_, recognised
 
 _KINDS = {
     "openai": _("endpoint"),
@@ -141,7 +140,8 @@ class View(NamedTuple):
     decision: Text | None
     round_spreads: list[RoundSpread]
     reasoning: list[ReasoningTable]
-    texts: PaperTexts
+    reasoning_head: Text
+    scorers: Text
     metrics: list[MetricRow]
     errors: list[ErrorRow]
     glossary: Glossary
@@ -232,7 +232,8 @@ def build_view(
         decision=_decision(run_set, readings, prices),
         round_spreads=round_spreads(run_set),
         reasoning=reasoned,
-        texts=paper_texts(reasoned),
+        reasoning_head=_("{} official with the reasoning field", listed(_benchmarks(reasoned))),
+        scorers=_scorers([each for each in papers() if not paper(each).scorer]),
         metrics=list(metric_rows(results)),
         errors=[error_row(each) for each in reading_errors(results.values(), wrong_pages(run_set))],
         glossary=glossary(results),
@@ -275,6 +276,26 @@ def _decision(
         return None
     name = shell_quoted(run_set.runs[0].name) if len(run_set.runs) == 1 else "RUN"
     return decision_line([run.path for run in run_set.runs], name=name, prices=prices)
+
+
+def _benchmarks(reasoned: Sequence[ReasoningTable]) -> dict[str, None]:
+    """The benchmarks with tables of reasoning fields."""
+    rows = (row for table in reasoned for row in table.rows if row.task != OVERALL)
+    return dict.fromkeys(task(row.task).benchmark for row in rows)
+
+
+def _scorers(names: list[str]) -> Text:
+    if len(names) == 1:
+        return _(
+            "{} has not published its scorer: its official protocol is our reading of the paper.",
+            names[0],
+        )
+    some = both([listed(names[:-1]), names[-1]]) if names else ""
+    return _(
+        "{} have not published their scorers: their official protocols are our reading of the "
+        "papers.",
+        some,
+    )
 
 
 def _own_definitions(boards: Sequence[Leaderboard]) -> dict[str, Definition]:
