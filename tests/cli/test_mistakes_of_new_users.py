@@ -162,7 +162,11 @@ MISTAKES = {
         (
             ("3 pages without a text",),
             ("3 texts without an image",),
-            ("Give each text the name of its image", SKIP),
+            (
+                "Page2.jpg and page2.txt, p1.jpg and p1.txt.txt, p3.jpg and p03.txt",
+                "mv scans/page2.txt scans/Page2.txt",
+            ),
+            (SKIP,),
         ),
     ),
     "a near name in the folder of another book": Mistake(
@@ -171,6 +175,7 @@ MISTAKES = {
         (
             ("2 pages without a text",),
             ("1 text without an image",),
+            ("b/p1.jpg and b/p01.txt", "mv scans/b/p01.txt scans/b/p1.txt"),
             (SKIP,),
         ),
     ),
@@ -180,6 +185,7 @@ MISTAKES = {
         (
             ("2 pages without a text",),
             ("2 texts without an image",),
+            ("a/p1.png and a/p01.txt", "mv scans/a/p01.txt scans/a/p1.txt"),
             (SKIP,),
         ),
     ),

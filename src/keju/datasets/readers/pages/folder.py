@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
@@ -31,7 +33,7 @@ from keju.datasets.readers.pages.scans import (
     stems_of_text,
     two_images,
 )
-from keju.datasets.readers.words import import_command
+from keju.datasets.readers.words import import_command, shell_word
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, mark_blank, prompt_of, says_blank, task
 from keju.errors import DataError, ProblemsError, UsageError
@@ -314,6 +316,14 @@ def _unpaired(
         yield from (_("skipped {}", line) for line in lines)
         return
     problems.lines += lines
+    if similar := list(_similar_names([path for path, number in bare if not number], lost)):
+        image, text = similar[0]
+        source, target = (
+            shell_word(str(root / path)) for path in (text, image.with_suffix(".txt"))
+        )
+        pairs = join_names(both(map(str, pair)) for pair in similar)
+        rename = _("Rename the text of each image: {}", f"mv {source} {target}")
+        problems.hints.append(join_sentences([_("Similar names: {}", pairs), rename]))
     if lost and (books := [path.with_suffix("") for path, number in bare if number]):
         problems.hints.append(
             _(
@@ -325,10 +335,43 @@ def _unpaired(
     if lines:
         problems.hints.append(
             _(
-                "Give each text the name of its image, add the missing files, skip them: --option "
-                "skip-missing=yes, or import the images without references: --option texts=no"
+                "Add the missing files, skip them: --option skip-missing=yes, or import the images "
+                "without references: --option texts=no"
             )
         )
+
+
+_SUFFIXES = frozenset({*(f".{suffix}" for suffix in EXTENSIONS), ".txt", ".pdf", ".xml"})
+_FILLERS = frozenset(
+    {"p", "pg", "page", "pages", "img", "image", "images", "scan"}
+    | {"gt", "ground", "truth", "transcription", "text"}
+)
+"""Words in the names of files that do not distinguish pages."""
+
+
+def _similar_names(
+    images: Sequence[PurePosixPath], texts: Sequence[PurePosixPath]
+) -> Iterator[tuple[PurePosixPath, PurePosixPath]]:
+    """Images without text, and the only text of a similar name in their folder.
+
+    Names are similar that have the same words and numbers, without case, leading zeros, words such
+    as ``page`` and second suffixes: ``Page1.jpg``, ``p01.txt`` and ``1_gt.txt``.
+    """
+    by_key: dict[tuple[PurePosixPath, tuple[str, ...]], list[PurePosixPath]] = defaultdict(list)
+    for path in (*images, *texts):
+        by_key[path.parent, _words_of(path)].append(path)
+    for image in images:
+        alike = by_key[image.parent, _words_of(image)]
+        if len(alike) == 2 and alike[1] in texts:
+            yield image, alike[1]
+
+
+def _words_of(path: PurePosixPath) -> tuple[str, ...]:
+    name = PurePosixPath(unicodedata.normalize("NFKC", path.name).casefold())
+    while name.suffix in _SUFFIXES:
+        name = name.with_suffix("")
+    words = [word.lstrip("0") or "0" for word in re.findall(r"\d+|[^\W\d_]+", name.name)]
+    return tuple(word for word in words if word not in _FILLERS) or tuple(words)
 
 
 # Problems
