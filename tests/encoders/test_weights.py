@@ -102,7 +102,7 @@ def test_the_command_lists_sources_hashes_and_what_is_unknown():
     done = keju("weights")
     assert done.returncode == 0, done.stderr
     assert "bert-base-chinese: google-bert/bert-base-chinese" in done.stdout
-    assert "metrics: BERTScore_floor, BS-F1" in done.stdout
+    assert "metrics: BERTScore_floor, BERTScore_zhang, BS-F1" in done.stdout
     assert "SHA-256: unknown" in done.stdout
     listed = json.loads(keju("weights", "--json").stdout)
     assert [each["name"] for each in listed] == [each.name for each in known_weights()]

@@ -101,8 +101,12 @@ def test_a_failure_is_worth_nothing(make, status):
 def test_what_the_script_cannot_read_is_unscored(make):
     (found,) = scores_of(make("T1", "学", "学"), defect=Defect(response="no text"))
     assert (found.value, found.reason, found.signature) == (None, "no text", "")
-    (found,) = scores_of(make("T1", "", "学"), defect=Defect(answer_missing=True))
+    (found,) = scores_of(make("T1", "", "学"), defect=Defect(answer_missing=True, in_file=True))
     assert "KeyError" in found.reason
+
+
+def test_an_item_without_a_reference_is_unscored_as_in_official(make):
+    assert {s.reason for s in scores_of(make("T6", "", "学"))} == {"no reference"}
 
 
 def test_a_task_has_the_mean_of_its_items(make):

@@ -193,7 +193,7 @@ def _without_reference(sample: ScoringSample, protocol: Protocol) -> str:
     The authors' script compares responses with an empty ``Answer_Simplified`` too. Scores of a file
     in the authors' form do the same, but for `strict`.
     """
-    if protocol == "printed" or (sample.defect.in_file and protocol != "strict"):
+    if sample.defect.in_file and protocol != "strict":
         return ""
     return sample.missing_reference
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from msgspec import field
@@ -43,12 +43,27 @@ class Summary(Record, frozen=True, kw_only=True):
 
 def summarise(found: ModelScores) -> Summary:
     """Sum up one model's scores."""
-    results = tuple(aggregate(found.scores))
+    unscored: dict[str, _Unscored] = {}
+    failed: set[int] = set()
+
+    def noted() -> Iterator[Score]:
+        for score in found.scores:
+            if score.status == "failed":
+                failed.add(hash(score.key))
+            # Of `with-reasoning` the same metrics have no value, for the same reasons.
+            if score.value is None and score.protocol != "with-reasoning":
+                if score.reason not in unscored:
+                    unscored[score.reason] = _Unscored(score)
+                unscored[score.reason].add(score)
+            yield score
+
+    # Many scores are on disk, so that they are read once.
+    results = tuple(aggregate(noted()))
     return Summary(
         model=found.model,
         results=results,
-        unscored=tuple(_unscored(found.scores)),
-        failed=_count_responses(score for score in found.scores if score.status == "failed"),
+        unscored=tuple(each.reason() for each in unscored.values()),
+        failed=len(failed),
         strays=found.strays,
     )
 
@@ -75,10 +90,6 @@ def merge_unscored(parts: Iterable[UnscoredReason]) -> list[UnscoredReason]:
     ]
 
 
-def _count_responses(scores: Iterable[Score]) -> int:
-    return len(np.unique(np.fromiter((hash(score.key) for score in scores), np.int64)))
-
-
 class _Unscored:
     """The scores without a value for one reason."""
 
@@ -91,22 +102,12 @@ class _Unscored:
         self.metrics[score.metric] = None
         self.keys.append(hash(score.key))
 
-
-def _unscored(scores: Iterable[Score]) -> list[UnscoredReason]:
-    groups: dict[str, _Unscored] = {}
-    for score in scores:
-        # Of `with-reasoning` the same metrics have no value, for the same reasons.
-        if score.value is None and score.protocol != "with-reasoning":
-            if score.reason not in groups:
-                groups[score.reason] = _Unscored(score)
-            groups[score.reason].add(score)
-    return [
-        UnscoredReason(
-            reason=reason,
-            metrics=tuple(group.metrics),
-            responses=len(np.unique(group.keys)),
-            task=group.first.task,
-            item=group.first.item,
+    def reason(self) -> UnscoredReason:
+        """The reason with its metrics and the number of responses."""
+        return UnscoredReason(
+            reason=self.first.reason,
+            metrics=tuple(self.metrics),
+            responses=len(np.unique(self.keys)),
+            task=self.first.task,
+            item=self.first.item,
         )
-        for reason, group in groups.items()
-    ]
