@@ -87,8 +87,7 @@ def ask_judging(
         print_json(found)
         raise typer.Exit
     show_plan(found)
-    hosts = {host for judge in judges for host in judge.destinations}
-    if restricted := sending_question(hosts, sent_data(folder.run)):
+    if restricted := sending_question(judges, sent_data(folder.run)):
         note(
             _(
                 "Before the first request you will be asked: {}. In scripts: "

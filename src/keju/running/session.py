@@ -150,8 +150,7 @@ def plan_run(
     # The directory of a new run is a path that cannot exist.
     out = out or Path(os.devnull, "run")
     session = _Session(dataset_path, models, out, settings, planning=True)
-    hosts = {host for model in session.contents.models for host in model.destinations}
-    if hosts and (question := sending_question(hosts, session.sent_data)):
+    if question := sending_question(session.contents.models, session.sent_data):
         session.print(
             _(
                 "Before the first request you will be asked: {}. In scripts: "
