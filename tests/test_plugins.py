@@ -185,8 +185,7 @@ def test_a_model_of_a_file_runs_and_the_run_records_it(file, tmp_path, keju):
     assert keju("report", run, "-o", page, "--plugin", file).returncode == 0
     missing = keju(*command)
     assert missing.returncode == 2
-    assert f"the run {run} needs the plug-in mine.py (sha256 " in missing.stderr
-    assert "which is missing. Load it with --plugin FILE.py" in missing.stderr
+    assert "no model 'fixed:甲'" in missing.stderr
 
 
 def test_a_model_without_a_part_takes_none(file, keju):

@@ -37,7 +37,6 @@ from keju.definitions.wordings import Wording, own_wordings
 from keju.errors import UsageError
 from keju.items import TRUE_READING, Item, Request
 from keju.models import DatasetAccess, Model, ModelOptions, open_models
-from keju.registry import check_installed
 from keju.running.batching import check_batchable, send_in_batches
 from keju.running.contents import Element, RunContents, Skipped, Unread, access_of
 from keju.running.examples import Examples
@@ -213,18 +212,14 @@ class _Session:
         )
         if self.policy.batch:
             check_batchable(self.contents, self.policy)
-        if not planning and not self.folder.exists():
+        self.remote = [model for model in opened if model.destinations]
+        if self.remote and not planning and not self.folder.exists():
             # Nothing is left of a run that is not permitted.
-            self.check_sending(opened)
+            check_sending(self.remote, self.sent_data)
 
     @cached_property
     def sent_data(self) -> SentData:
         return SentData.of(self.contents.dataset, self.contents.items)
-
-    def check_sending(self, models: Iterable[Model]) -> None:
-        """Ask before restricted data are sent to another machine."""
-        if remote := [model for model in models if model.destinations]:
-            check_sending(remote, self.sent_data)
 
     def open_models(
         self,
@@ -240,14 +235,7 @@ class _Session:
                 raise UsageError("--{} must be a number, not {:g}", name.replace("_", "-"), value)
         if own := own_wordings(selection.wordings):
             options = _with_own_prompts(options, own)
-        try:
-            opened = open_models(models, options, access)
-        except UsageError:
-            if self.folder.exists():
-                # A plug-in that the run has used so far may be missing, which is the better error.
-                name = f"the run {self.folder.path}"
-                check_installed(self.folder.manifest().plugins, name)
-            raise
+        opened = open_models(models, options, access)
         if own and all(takes_no_prompt(model.name) for model in opened):
             raise UsageError(
                 "--prompts: {} takes no prompt, because it is an OCR engine. Remove the option",
@@ -321,7 +309,8 @@ class _Session:
         ]
         if contents.examples:
             contents.examples.check(contents.items, contents.variants)
-        self.check_sending(queue.model for queue in queues if queue.total)
+        if self.remote:
+            check_sending([queue.model for queue in queues if queue.total], self.sent_data)
         if folder.exists():
             self.print(*check_resumed(contents, store, queues, policy))
         for queue in queues:
@@ -338,7 +327,7 @@ class _Session:
             queue = prepare(reader.model, requests, store, self.policy, subset=True, readings=True)
             queue.doing = _("(reading)")
             queues.append(queue)
-        self.check_sending(queue.model for queue in queues if queue.total)
+        check_sending([queue.model for queue in queues if queue.total], self.sent_data)
         for queue in queues:
             store.drop(queue.model.name, queue.outdated, readings=True)
         return queues
