@@ -2,7 +2,7 @@
 
 Data are restricted if a licence of them forbids copies or is not known to allow them, as for a
 bundle with its data (`list_restricted`). A permission holds for one command and is not stored, so
-that nobody sends restricted data because another person once permitted it.
+that one person's permission never sends data for another.
 """
 
 from __future__ import annotations

@@ -434,7 +434,7 @@ class Sender:
 class Interruption:
     """Stops a run: the first interruption stops sending, the second does not wait for responses.
 
-    `signals` tells whether SIGINT and SIGTERM interrupt; false inside an event loop of the
+    `signals` states whether SIGINT and SIGTERM interrupt; false inside an event loop of the
     caller's. `count` is the number of interruptions.
     """
 
