@@ -150,8 +150,7 @@ def _ask(
         print_json(planned)
         raise typer.Exit
     show_plan(planned)
-    hosts = {host for judge in judges for host in judge.destinations}
-    if restricted := sending_question(hosts, sent_data(folder.run)):
+    if restricted := sending_question(judges, sent_data(folder.run)):
         note(
             _(
                 "Before the first request you will be asked: {}. In scripts: "

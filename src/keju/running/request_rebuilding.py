@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import suppress
 
 from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
-from keju.errors import DataError
+from keju.errors import DataError, UsageError
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
-from keju.object_stores import is_address
 from keju.running.examples import Examples
 from keju.running.readings import is_prompted, reading_request
 from keju.running.requests import request_for
@@ -96,10 +95,9 @@ class RequestRebuilder:
         if (item.transcription or "").strip():
             return item
         if self._fill is None:
-            recorded = self.manifest.dataset_path
-            path = Path(recorded) if is_address(recorded) else self._folder.path / recorded
-            exists = recorded and (is_address(path) or (path / "dataset.json").is_file())
-            dataset = self.dataset or (Dataset.open(path) if exists else None)
+            dataset = self.dataset
+            with suppress(UsageError):  # The dataset may be elsewhere now.
+                dataset = dataset or self._folder.dataset()
             everything = self._folder.iter_items() if dataset is None else iter(dataset)
             # One pass for all items of the run, of which only texts are kept.
             self._fill = transcription_filler(self._folder.iter_items(), everything)

@@ -2,7 +2,7 @@
 
 Data are restricted if a licence of them forbids copies or is not known to allow them, as for a
 bundle with its data (`list_restricted`). A permission holds for one command and is not stored, so
-that nobody sends restricted data because another person once permitted it.
+that one person's permission never sends data for another.
 """
 
 from __future__ import annotations
@@ -68,12 +68,16 @@ class SentData:
     @classmethod
     def of(cls, dataset: Dataset, items: Sequence[Item]) -> SentData:
         """The data of items of a dataset; the items may be reduced (`item_to_send`)."""
-        ids = {item.id for item in items}
+
+        def own_items() -> Iterator[Item]:
+            ids = {item.id for item in items}
+            return (item for item in dataset if item.id in ids)
+
         about = dataset.manifest
         return cls(
             name=about.name,
             licence=about.licence,
-            items=lambda: (item for item in dataset if item.id in ids),
+            items=own_items,
             item_count=len(items),
             images=bool(about.images),
         )
@@ -91,14 +95,19 @@ def check_sending(models: Iterable[Model], data: SentData) -> None:
         UsageError: sending is not permitted.
     """
     permission = _PERMISSION.get() or Permission()
-    hosts = {host for model in models for host in model.destinations}
-    if permission.given or not hosts:
+    remote = [model for model in models if model.destinations]
+    if permission.given or not remote:
         return
-    pairs = {(host, licence) for host in hosts for licence in data.restricted}
-    hosts = {host for host, _licence in pairs - permission.agreed}
+    pairs = {
+        (host, licence)
+        for model in remote
+        for host in model.destinations
+        for licence in data.restricted
+    }
+    hosts = sorted({host for host, _licence in pairs - permission.agreed})
     if not hosts:
         return
-    question = sending_question(hosts, data)
+    question = _question(hosts, data)
     if permission.ask is None:
         raise UsageError(
             "{}. Nothing was sent. If you may send them, add --send-restricted-data (in "
@@ -108,16 +117,18 @@ def check_sending(models: Iterable[Model], data: SentData) -> None:
     if not permission.ask(str(question)):
         raise UsageError(
             "nothing was sent to {}. Use a model on this machine, or another dataset",
-            listed(sorted(hosts)),
+            listed(hosts),
         )
     permission.agreed |= pairs
 
 
-def sending_question(hosts: Iterable[str], data: SentData) -> Text | str:
-    """The question before restricted data are sent to hosts; empty if there are none."""
-    names = sorted(set(hosts))
-    if not names or not data.restricted:
-        return ""
+def sending_question(models: Iterable[Model], data: SentData) -> Text | str:
+    """The question before restricted data are sent to models; empty if none is necessary."""
+    hosts = sorted({host for model in models for host in model.destinations})
+    return _question(hosts, data) if hosts and data.restricted else ""
+
+
+def _question(hosts: Sequence[str], data: SentData) -> Text:
     licences = [
         _("licence {} ({})", shortened(name), reason)
         for name, reason in [*data.restricted.items()][:_MOST_NAMED]
@@ -131,7 +142,7 @@ def sending_question(hosts: Iterable[str], data: SentData) -> Text | str:
             "be allowed: {}",
             count,
             dataset,
-            listed(names),
+            listed(hosts),
             listed(licences),
         )
     return n_(
@@ -141,6 +152,6 @@ def sending_question(hosts: Iterable[str], data: SentData) -> Text | str:
         "known to be allowed: {}",
         count,
         dataset,
-        listed(names),
+        listed(hosts),
         listed(licences),
     )

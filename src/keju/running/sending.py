@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple
@@ -131,7 +132,9 @@ class ModelQueue:
         self.outdated = outdated or {}
         self.doing = ""
         """A word for the progress display if the model does something other than answer."""
-        self.cost = CostEstimator(model.identity, policy.prices)
+        self.paid = "endpoint" in model.identity
+        """Whether the model is behind an endpoint; others run on this machine and are free."""
+        self.prices = policy.prices
         self.limits_money = policy.max_cost is not None
         self.stopwatch: Stopwatch | None = None
         """Of a model that computes on this machine, from its first request on."""
@@ -142,7 +145,7 @@ class ModelQueue:
         self.slots = Slots(
             ceiling,
             first=1 if model.local else ceiling if self.succeeded else FIRST,
-            per_minute=policy.per_minute if self.cost.paid else None,
+            per_minute=policy.per_minute if self.paid else None,
         )
         self.statuses: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
@@ -159,6 +162,11 @@ class ModelQueue:
         self._failed_in_a_row = 0
         self._failures_by_message: Counter[tuple[str, str]] = Counter()
         self._repeated_failures: Counter[str] = Counter()
+
+    @cached_property
+    def cost(self) -> CostEstimator:
+        """Estimates tokens and money where they are limited, or no server counts them."""
+        return CostEstimator(self.model.identity, self.prices)
 
     @property
     def done(self) -> int:
@@ -278,7 +286,7 @@ class Sender:
         async with asyncio.TaskGroup() as group:
             for _worker in range(min(queue.slots.ceiling, queue.total)):
                 group.create_task(self._work(queue))
-        alone = not any(other.cost.paid for other in self.queues)
+        alone = not any(other.paid for other in self.queues)
         queue.timing = queue.stopwatch.timing(queue.model.name, queue.model.identity, alone=alone)
 
     async def _work(self, queue: ModelQueue) -> None:
@@ -296,10 +304,11 @@ class Sender:
         """Send a request until it is answered or has failed; None if the queue stopped before."""
         if job.failure is not None:
             return response_of(queue.model, job, AskError(job.failure.kind, job.failure.message))
-        request, cost, deadline, failure = job.request, queue.cost, self.retry.deadline, None
+        request, deadline, failure = job.request, self.retry.deadline, None
+        has_price = queue.prices is not None and queue.cost.price is not None
         first_sent, attempts, counted, uncounted = 0.0, 0, 0, NO_USAGE
         while await queue.slots.enter():
-            reserved = await self._reserve(queue, request) if cost.price else 0.0
+            reserved = await self._reserve(queue, request) if has_price else 0.0
             if reserved is None:
                 break
             sent_at = monotonic()
@@ -308,7 +317,7 @@ class Sender:
             queue.slots.leave()
             seconds = monotonic() - sent_at
             usage = outcome.usage if isinstance(outcome, Answer) else NO_USAGE
-            if cost.price or (cost.paid and None in (usage.input_tokens, usage.output_tokens)):
+            if has_price or (queue.paid and None in (usage.input_tokens, usage.output_tokens)):
                 uncounted = self._settle(queue, request, outcome, reserved, uncounted)
             if isinstance(outcome, Answer):
                 if outcome.ignored_usage:
@@ -425,7 +434,7 @@ class Sender:
 class Interruption:
     """Stops a run: the first interruption stops sending, the second does not wait for responses.
 
-    `signals` tells whether SIGINT and SIGTERM interrupt; false inside an event loop of the
+    `signals` states whether SIGINT and SIGTERM interrupt; false inside an event loop of the
     caller's. `count` is the number of interruptions.
     """
 

@@ -149,8 +149,7 @@ def plan_run(
     # The directory of a new run is a path that cannot exist.
     out = out or Path(os.devnull, "run")
     session = _Session(dataset_path, models, out, settings, planning=True)
-    hosts = {host for model in session.contents.models for host in model.destinations}
-    if hosts and (question := sending_question(hosts, session.sent_data)):
+    if question := sending_question(session.contents.models, session.sent_data):
         session.print(
             _(
                 "Before the first request you will be asked: {}. In scripts: "
@@ -213,18 +212,14 @@ class _Session:
         )
         if self.policy.batch:
             check_batchable(self.contents, self.policy)
-        if not planning and not self.folder.exists():
+        self.remote = [model for model in opened if model.destinations]
+        if self.remote and not planning and not self.folder.exists():
             # Nothing is left of a run that is not permitted.
-            self.check_sending(opened)
+            check_sending(self.remote, self.sent_data)
 
     @cached_property
     def sent_data(self) -> SentData:
         return SentData.of(self.contents.dataset, self.contents.items)
-
-    def check_sending(self, models: Iterable[Model]) -> None:
-        """Ask before restricted data are sent to another machine."""
-        if remote := [model for model in models if model.destinations]:
-            check_sending(remote, self.sent_data)
 
     def open_models(
         self,
@@ -314,7 +309,8 @@ class _Session:
         ]
         if contents.examples:
             contents.examples.check(contents.items, contents.variants)
-        self.check_sending(queue.model for queue in queues if queue.total)
+        if self.remote:
+            check_sending([queue.model for queue in queues if queue.total], self.sent_data)
         if folder.exists():
             self.print(*check_resumed(contents, store, queues, policy))
         for queue in queues:
@@ -331,7 +327,7 @@ class _Session:
             queue = prepare(reader.model, requests, store, self.policy, subset=True, readings=True)
             queue.doing = _("(reading)")
             queues.append(queue)
-        self.check_sending(queue.model for queue in queues if queue.total)
+        check_sending([queue.model for queue in queues if queue.total], self.sent_data)
         for queue in queues:
             store.drop(queue.model.name, queue.outdated, readings=True)
         return queues
