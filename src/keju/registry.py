@@ -415,13 +415,10 @@ def add_plugin_files(paths: Iterable[Path]) -> None:
     Raises:
         PluginError: a file does not exist or cannot be imported.
     """
-    names = [*_list_named_files(), *(str(path.absolute()) for path in paths)]
-    os.environ[PLUGIN_FILES] = os.pathsep.join(dict.fromkeys(names))
+    named = os.environ.get(PLUGIN_FILES, "").split(os.pathsep)
+    names = dict.fromkeys([*named, *(str(path.absolute()) for path in paths)])
+    os.environ[PLUGIN_FILES] = os.pathsep.join(filter(None, names))
     load_plugin_files()
-
-
-def _list_named_files() -> list[str]:
-    return list(filter(None, os.environ.get(PLUGIN_FILES, "").split(os.pathsep)))
 
 
 def load_plugin_files() -> None:
@@ -431,8 +428,8 @@ def load_plugin_files() -> None:
         PluginError: a file does not exist or cannot be imported.
     """
     loaded = {source.path for source in _SOURCES.values()}
-    for path in _list_named_files():
-        if path not in loaded:
+    for path in os.environ.get(PLUGIN_FILES, "").split(os.pathsep):
+        if path and path not in loaded:
             try:
                 code = Path(path).read_bytes()
             except OSError as error:

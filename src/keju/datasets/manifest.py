@@ -69,26 +69,19 @@ def items_hash(items: Iterable[Item]) -> str:
     Raises:
         DataError: an item contains something that cannot be stored.
     """
-    digest = ItemsDigest()
+    digest = hashlib.sha256(HASHED_HEAD)
     for item in items:
-        digest.add(as_stored(item))
-    return digest.hash
+        digest.update(hashed_line(as_stored(item)))
+    return digest.hexdigest()
 
 
-class ItemsDigest:
-    """The hash of items that are added one by one, each as it is stored."""
+HASHED_HEAD = f"{FORMAT}\n".encode()
+"""The bytes that the hash of a dataset's items covers before the first item."""
 
-    def __init__(self) -> None:
-        self._sha256 = hashlib.sha256(f"{FORMAT}\n".encode())
 
-    def add(self, item: Item) -> None:
-        """Add the next item."""
-        self._sha256.update(msgspec.json.encode(item, order="deterministic") + b"\n")
-
-    @property
-    def hash(self) -> str:
-        """`items_hash` of the items added so far."""
-        return self._sha256.hexdigest()
+def hashed_line(item: Item) -> bytes:
+    """The bytes of an item, as it is stored, that the hash of the items covers."""
+    return msgspec.json.encode(item, order="deterministic") + b"\n"
 
 
 def altered(path: Path | str) -> DataError:

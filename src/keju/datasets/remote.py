@@ -114,12 +114,14 @@ class RemoteDataset:
             path.unlink(missing_ok=True)
         raise altered(f"{self.folder}/{ref.path}")
 
-    def packed(self) -> Packed:
-        """The tables of images, read in place; false where images are separate objects.
+    def packed(self) -> Packed | tuple[()]:
+        """The tables of images, read in place; empty where images are separate objects.
 
         Raises:
             DataError: a table is damaged, or the store answers with an error.
         """
+        if not self._tables:
+            return ()
         names = [f"{self.folder}/{name}" for name in self._tables]
         files = [self.folder.open(name) for name in self._tables]
         return Packed(self.path, list(zip(names, files, strict=True)))

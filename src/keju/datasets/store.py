@@ -13,6 +13,7 @@ last: a directory without it is not a dataset.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -23,16 +24,17 @@ import polars as pl
 from keju.datasets.definitions import know_stored
 from keju.datasets.manifest import (
     FORMAT,
+    HASHED_HEAD,
     IMAGES,
     MANIFEST,
     UNFINISHED,
     DatasetManifest,
-    ItemsDigest,
     altered,
     find_items,
+    hashed_line,
     items_hash,
 )
-from keju.datasets.packed import Packed
+from keju.datasets.packed import TABLES, Packed
 from keju.datasets.table import (
     BATCH_ROWS,
     ItemTable,
@@ -190,11 +192,11 @@ class Dataset:
         Raises:
             DataError: as `items`.
         """
-        digest = ItemsDigest()
+        digest = hashlib.sha256(HASHED_HEAD)
         for item in iter_items(self.items_path):
-            digest.add(item)
+            digest.update(hashed_line(item))
             yield item
-        if digest.hash != self.manifest.hash:
+        if digest.hexdigest() != self.manifest.hash:
             raise DataError(
                 "the items are not those that {} describes (their hash differs)",
                 MANIFEST,
@@ -251,13 +253,15 @@ class Dataset:
         return ItemTable(self.items_path)
 
     @cached_property
-    def packed(self) -> Packed:
-        """The images in tables; false where they are separate files.
+    def packed(self) -> Packed | tuple[()]:
+        """The images in tables; empty where they are separate files.
 
         Raises:
             DataError: a table is damaged.
         """
-        return self._remote.packed() if self._remote else Packed(self._folder)
+        if self._remote:
+            return self._remote.packed()
+        return Packed(self._folder) if any(self._folder.glob(TABLES)) else ()
 
     def image_path(self, ref: ImageRef) -> Path:
         """The path of an image that is a separate file; never outside the dataset.
@@ -302,7 +306,7 @@ class Dataset:
             DataError: the image is missing, or is not the one that the item was made with.
         """
         path = self.path / ref.path
-        if ref.path in self.packed:
+        if self.packed and ref.path in self.packed:
             data = self.packed.image_bytes(ref.path)
         else:
             self.check_image_path(ref)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import itertools
 import os
 import shutil
@@ -19,14 +20,15 @@ from keju.datasets.definitions import write_definitions
 from keju.datasets.import_progress import count
 from keju.datasets.manifest import (
     FORMAT,
+    HASHED_HEAD,
     IMAGES,
     ITEMS,
     MANIFEST,
     PARTITIONED,
     UNFINISHED,
     DatasetManifest,
-    ItemsDigest,
     altered,
+    hashed_line,
 )
 from keju.datasets.table import TableWriter
 from keju.definitions import UnitCounter, Units
@@ -121,7 +123,7 @@ class DatasetWriter:
         self._made: dict[str, str] = {}
         self._lock = _take_folder(path)
         self._items = items_writer(path)
-        self._digest = ItemsDigest()
+        self._digest = hashlib.sha256(HASHED_HEAD)
 
     def __enter__(self) -> DatasetWriter:
         return self
@@ -205,7 +207,7 @@ class DatasetWriter:
         for ref in item.images:
             if self._refs.get(ref.sha256) != ref:
                 raise DataError("an image that was not added", file=self.path, item=item.id)
-        self._digest.add(self._items.add(item))
+        self._digest.update(hashed_line(self._items.add(item)))
         self._ids.add(item.id)
         self._tasks[item.task] += 1
         self._benchmarks.add(item.benchmark)
@@ -269,7 +271,7 @@ class DatasetWriter:
         self._items.close()
         manifest = msgspec.structs.replace(
             self._manifest,
-            hash=self._digest.hash,
+            hash=self._digest.hexdigest(),
             items=len(self._ids),
             images=len(self._shown),
             tasks=dict(sorted(self._tasks.items())),

@@ -69,19 +69,17 @@ def prompt_of(
     elif item.verbatim and released:
         return released
 
-    def value(blank: re.Match[str]) -> str:
-        if blank[1] == "prompt":
-            return prompt_of(item, convention, script)
-        return _value(item, blank[1], convention)
-
-    if script == "released":
-        return BLANK.sub(value, template)
-    if not released:
-        return in_script(BLANK.sub(value, template), script)
+    if script == "released" or not released:
+        prompt = BLANK.sub(lambda blank: _value(item, blank[1], convention, script), template)
+        return prompt if script == "released" else in_script(prompt, script)
 
     def value_in_script(blank: re.Match[str]) -> str:
         # OpenCC would convert a question that was released in the script once more.
-        return released if blank[1] == "question" else in_script(value(blank), script)
+        return (
+            released
+            if blank[1] == "question"
+            else in_script(_value(item, blank[1], convention, script), script)
+        )
 
     return BLANK.sub(value_in_script, in_script(template, script))
 
@@ -115,12 +113,14 @@ def choices_of(item: Item) -> tuple[str, ...]:
     return tuple(_letters(item, options)) if options else ()
 
 
-def _value(item: Item, blank: str, convention: str) -> str:
+def _value(item: Item, blank: str, convention: str, script: PromptScript = "released") -> str:
     """The value of a placeholder.
 
     Raises:
         DataError: it has none, or there are more options than letters.
     """
+    if blank == "prompt":
+        return prompt_of(item, convention, script)
     if blank == "box_format":
         return box_format(convention)
     value = item.question if blank == "question" else item.fields.get(blank, "")

@@ -171,8 +171,8 @@ def definition_texts(names: Iterable[str]) -> dict[str, str]:
 
     Datasets and runs store them. A benchmark that is not registered is skipped.
     """
-    texts = {name: definition_text(name) for name in sorted(set(names))}
-    return {name: text for name, text in texts.items() if text and not is_shipped(name)}
+    registered = {name: known for name in sorted(set(names)) if (known := _find(name))}
+    return {name: known.text for name, known in registered.items() if not known.shipped}
 
 
 def tasks() -> tuple[Task, ...]:

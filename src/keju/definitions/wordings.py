@@ -103,13 +103,11 @@ def parse_few_shot(name: str) -> FewShotWording:
     return FewShotWording(name)
 
 
+_OWN_MARK = "@"
+"""What the name of a user's own wording contains."""
+
 _OWN: dict[str, Wording] = {}
 """The wordings of users that this process has read, by their name with the hash."""
-
-
-def is_own_wording(name: str) -> bool:
-    """Whether a name is that of a user's own wording."""
-    return "@" in name
 
 
 def register_wordings(found: Mapping[str, Wording]) -> None:
@@ -126,7 +124,7 @@ def register_wordings(found: Mapping[str, Wording]) -> None:
 
 def own_wordings(names: Iterable[str]) -> dict[str, Wording]:
     """Those of some wordings that are users' own, by name, without the number of examples."""
-    return {parse_few_shot(name).base: wording(name) for name in names if is_own_wording(name)}
+    return {parse_few_shot(name).base: wording(name) for name in names if _OWN_MARK in name}
 
 
 def wording(name: str) -> Wording:
@@ -170,7 +168,7 @@ def wording_skip_reason(item: Item, name: str) -> str:
     prompt = chosen.prompt(item.task, item.query)
     if prompt is None:
         return _("the wording {} has no prompt for it", name)
-    if item.verbatim and not is_own_wording(name) and "{prompt}" not in prompt.ask:
+    if item.verbatim and _OWN_MARK not in name and "{prompt}" not in prompt.ask:
         return _("its prompt is asked as released, not in the wording {}", name)
     return ""
 

@@ -36,7 +36,7 @@ from keju.running.requests import Slot, key_of
 from keju.running.restricted_data import SentData, check_sending
 from keju.running.session import send_requests
 from keju.running.store import StoredResponses
-from keju.runs import RunFolder, path_of_name
+from keju.runs import RunFolder, file_name
 from keju.texts import Text, _
 
 Questions = Callable[[Model], Iterable[Request]]
@@ -82,11 +82,11 @@ class ReplyFolder(RunFolder):
 
     def responses_path(self, model: str, task: str) -> Path:
         """The file of one model's responses about one task."""
-        return path_of_name(path_of_name(self.path, model) / self.version.id, task, ".jsonl")
+        return self.path / file_name(model) / self.version.id / f"{file_name(task)}.jsonl"
 
     def response_files(self, model: str | None = None) -> list[Path]:
         """The files of responses to these prompts, all or one model's."""
-        folder = path_of_name(self.path, model).name if model else "*"
+        folder = file_name(model) if model else "*"
         return sorted(self.path.glob(f"{folder}/{self.version.id}/*.jsonl"))
 
     def judges(self) -> dict[str, dict[str, str]]:
@@ -113,7 +113,7 @@ class ReplyFolder(RunFolder):
                     self.path,
                     name,
                     "; ".join(differing),
-                    path_of_name(self.path, name),
+                    self.path / file_name(name),
                     self.manifest_path.name,
                 )
         write_json(self.manifest_path, JudgesManifest(judges=earlier | identities))

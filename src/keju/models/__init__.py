@@ -22,7 +22,6 @@ from keju.models.registry import (
     model_kinds,
     open_model,
     open_models,
-    plugins_of,
     role_of,
 )
 
@@ -46,6 +45,5 @@ __all__ = [
     "model_kinds",
     "open_model",
     "open_models",
-    "plugins_of",
     "role_of",
 ]

@@ -16,6 +16,7 @@ from keju.models.images import Fit
 
 if TYPE_CHECKING:
     from keju.models.openai_batches import Batches
+    from keju.registry import Plugin
 
 
 class Answer(Record, frozen=True, kw_only=True):
@@ -229,6 +230,7 @@ class Model:
         pair_forms: the pair forms (`PairForm`) of the runs whose responses the model repeats, the
             full form as an empty string; None if it answers pairs itself.
         local: whether it computes on this machine, so that it runs alone and is timed.
+        plugins: the plug-ins that provide it and the models that are part of it.
     """
 
     name: str = ""
@@ -239,6 +241,7 @@ class Model:
     reader: Model | None = None
     pair_forms: frozenset[str] | None = None
     local: bool = False
+    plugins: tuple[Plugin, ...] = ()
 
     @cached_property
     def identity(self) -> dict[str, str]:

@@ -118,7 +118,7 @@ class PluginModel(Model):
 
     def __init__(self, spec: str, model: Model, plugin: Plugin) -> None:
         self.name = spec
-        self._model, self._plugin = model, plugin
+        self._model, self.plugins = model, (plugin,)
         attributes = {name: getattr(model, name) for name in _Attributes.__struct_fields__}
         try:
             declared = msgspec.convert(attributes, _Attributes)
@@ -147,7 +147,7 @@ class PluginModel(Model):
                 traceback.print_exception(error)
             late = isinstance(error, TimeoutError)
             kind = "timeout" if late else "engine"
-            fault = describe_fault(error, self._plugin)
+            fault = describe_fault(error, *self.plugins)
             raise AskError(kind, str(fault), retryable=late) from error
 
     async def close(self) -> None:

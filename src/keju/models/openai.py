@@ -301,7 +301,7 @@ def _bad(problem: str, body: bytes) -> AskError:
 
 def _name(value: object) -> str:
     """A name that the server reports, as one short line; empty where it is not a text."""
-    return shortened(printable(value.strip()), _LONGEST_NAME) if isinstance(value, str) else ""
+    return excerpt(value, _LONGEST_NAME) if isinstance(value, str) else ""
 
 
 def checked_usage(

@@ -9,12 +9,12 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, cast
 
 import msgspec
 
@@ -183,14 +183,6 @@ def parts_of(spec: str) -> list[str]:
     return [rest] if kind in {"blind", "shuffled"} else []
 
 
-def plugins_of(spec: str) -> Iterator[Plugin]:
-    """The plug-ins of a model string, and of the models that are part of it."""
-    for part in parts_of(spec):
-        yield from plugins_of(part)
-    if plugin := MODELS.plugin_of(spec.partition(":")[0]):
-        yield plugin
-
-
 def role_of(spec: str) -> Role | None:
     """The role of a model string, or None where this keju does not know its kind.
 
@@ -263,10 +255,12 @@ def open_model(spec: str, options: ModelOptions, access: DatasetAccess = NO_DATA
     arguments: list[object] = [rest] if declared.takes else []
     arguments += [options, access] if declared.dataset else [options]
     model: Model
-    if plugin := MODELS.plugin_of(kind):
-        model = PluginModel(spec, declared.opens(*arguments), plugin)
+    if isinstance(declared.opens, str):
+        # HTTP clients and engines import slowly.
+        model = resolve_name(f"keju.models.{declared.opens}")(*arguments)
     else:
-        model = _attribute(declared.opens)(*arguments)
+        plugin = cast("Plugin", MODELS.plugin_of(kind))
+        model = PluginModel(spec, declared.opens(*arguments), plugin)
     # A wrapper is local if the wrapped model is, and a pipeline in which a baseline answers is one.
     model.local = model.local or declared.local
     model.role = declared.role if model.role == "model" else model.role
@@ -287,14 +281,7 @@ def check_models(specs: Sequence[str]) -> None:
             )
         declared = _usable(spec)
         if declared.checks:
-            _attribute(declared.checks)(spec.partition(":")[2])
-
-
-def _attribute(place: str) -> Callable[..., Any]:
-    """The object at ``module:name`` of keju.models; HTTP clients and engines import slowly."""
-    module, __, name = place.partition(":")
-    attribute: Callable[..., Any] = getattr(import_module(f"keju.models.{module}"), name)
-    return attribute
+            resolve_name(f"keju.models.{declared.checks}")(spec.partition(":")[2])
 
 
 def _usable(spec: str) -> ModelDeclaration:
@@ -302,9 +289,9 @@ def _usable(spec: str) -> ModelDeclaration:
     kind = spec.partition(":")[0]
     if kind == PYTHON:
         raise UsageError("{} is a Python function, which only keju.run can use (docs/api.md)", spec)
-    if kind not in MODELS:
+    kinds = MODELS.get(kind)
+    if kinds is None:
         raise _unknown(spec)
-    kinds = MODELS[kind]
     declared = _declaration_in(kinds, spec)
     if declared.spelling != spec and not declared.takes:
         spellings = ", ".join(other.spelling for other in kinds)

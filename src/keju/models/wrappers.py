@@ -49,6 +49,7 @@ class WrappedModel(Model):
         self.concurrency = self.model.concurrency
         self.local = self.model.local
         self.destinations = self.model.destinations
+        self.plugins = self.model.plugins
 
     def unsupported_reason(self, request: Request) -> str:
         """Settings without an image or with a text, and what the model does not support."""
@@ -90,6 +91,7 @@ class Pipeline(WrappedModel):
         self.role = "baseline" if self.model.role == "baseline" else "model"
         hosts = (*self._engine.destinations, *self.model.destinations)
         self.destinations = tuple(dict.fromkeys(hosts))
+        self.plugins = (*self._engine.plugins, *self.model.plugins)
 
     def unsupported_reason(self, request: Request) -> str:
         """Settings other than `image`, a transcription, and what the model does not support.

@@ -13,7 +13,7 @@ from keju.definitions import definition_texts
 from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError, shortened
 from keju.files import relative_path, sha256_file
-from keju.models import REPLAYED, plugins_of, role_of
+from keju.models import REPLAYED, role_of
 from keju.running.contents import RunContents
 from keju.running.limits import Policy
 from keju.running.sending import ModelQueue
@@ -38,9 +38,8 @@ _CHANGED = _(
 def manifest_of(contents: RunContents, folder: RunFolder) -> RunManifest:
     """The manifest of a run as it is started now, without the hashes of its items."""
     about = contents.dataset.manifest
-    names = [model.name for model in contents.models]
-    names += [model.reader.name for model in contents.models if model.reader]
-    plugins = {name: list(plugins_of(name)) for name in names}
+    readers = [model.reader for model in contents.models if model.reader]
+    provided = [model for model in (*contents.models, *readers) if model.plugins]
     return RunManifest(
         keju=__version__,
         dataset=about.name,
@@ -54,8 +53,8 @@ def manifest_of(contents: RunContents, folder: RunFolder) -> RunManifest:
         settings=contents.selection.manifest_settings,
         benchmarks=definition_texts({item.benchmark for item in contents.items}),
         prompts=own_wordings(contents.selection.wordings),
-        plugins=tuple(dict.fromkeys(plugin for names in plugins.values() for plugin in names)),
-        roles={name: role_of(name) or "model" for name, names in plugins.items() if names},
+        plugins=tuple(dict.fromkeys(plugin for model in provided for plugin in model.plugins)),
+        roles={model.name: role_of(model.name) or "model" for model in provided},
     )
 
 

@@ -1,6 +1,6 @@
 """Run directories: manifest, items, responses and scores on disk."""
 
-from keju.runs.folder import RunFolder, file_name, path_of_name, read_responses
+from keju.runs.folder import RunFolder, file_name, read_responses
 from keju.runs.manifest import FORMAT, HUMAN, RunManifest
 from keju.runs.record_list import RecordList, StoredItems
 
@@ -12,6 +12,5 @@ __all__ = [
     "RunManifest",
     "StoredItems",
     "file_name",
-    "path_of_name",
     "read_responses",
 ]

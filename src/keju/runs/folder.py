@@ -68,11 +68,6 @@ def file_name(name: str) -> str:
     return f"{unique.replace('.', '_')}-{digest}" if is_reserved(unique) else unique
 
 
-def path_of_name(folder: Path, name: str, suffix: str = "") -> Path:
-    """The path of a model's or task's file or directory in a directory of a run."""
-    return folder / f"{file_name(name)}{suffix}"
-
-
 def read_responses(path: Path) -> Iterator[Response]:
     """The responses of a file as stored.
 
@@ -272,7 +267,7 @@ class RunFolder:
 
     def batches_dir(self, model: str) -> Path:
         """The directory of the records of unfinished batches of a model's server."""
-        return path_of_name(self.path / "batches", model)
+        return self.path / "batches" / file_name(model)
 
     def has_batches(self) -> bool:
         """Whether a server is working on batches of this run."""
@@ -280,7 +275,7 @@ class RunFolder:
 
     def readings_path(self, reader: str) -> Path:
         """The file of the transcriptions that one model made before answering."""
-        return path_of_name(self.path / "readings", reader, ".jsonl")
+        return self.path / "readings" / f"{file_name(reader)}.jsonl"
 
     def reading_files(self, reader: str | None = None) -> list[Path]:
         """The files of transcriptions, all or that of one reader, in a fixed order."""
@@ -294,12 +289,12 @@ class RunFolder:
 
     def responses_path(self, model: str, task: str) -> Path:
         """The file of one model's responses to one task."""
-        return path_of_name(path_of_name(self.path / "responses", model), task, ".jsonl")
+        return self.path / "responses" / file_name(model) / f"{file_name(task)}.jsonl"
 
     def response_files(self, model: str | None = None) -> list[Path]:
         """The files of responses, all or one model's, in a fixed order."""
         root = self.path / "responses"
-        folders = [path_of_name(root, model)] if model else sorted(root.glob("*"))
+        folders = [root / file_name(model)] if model else sorted(root.glob("*"))
         return [path for folder in folders for path in sorted(folder.glob("*.jsonl"))]
 
     def responses(

@@ -20,7 +20,7 @@ from keju.encoders import Encoders
 from keju.errors import DataError
 from keju.files import read_jsonl
 from keju.items import Item, Protocol, Record, Response, Score
-from keju.runs import RunFolder, StoredItems, file_name, path_of_name
+from keju.runs import RunFolder, StoredItems, file_name
 from keju.scoring.decisions import (
     NO_DECISIONS,
     Decisions,
@@ -338,7 +338,7 @@ def _models_in(run: RunFolder) -> list[str]:
         first = next(responses, None)
         if first is None:
             continue
-        if folder != path_of_name(folder.parent, first.model):
+        if folder.name != file_name(first.model):
             raise DataError(
                 "the folder contains responses of {}",
                 first.model,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from keju.errors import UsageError, shortened
 from keju.items import Protocol, Score
-from keju.runs import RunFolder, path_of_name
+from keju.runs import RunFolder, file_name
 from keju.scoring.fingerprints import Changes, Fingerprint, changes_since
 from keju.scoring.score import PROTOCOLS
 from keju.scoring.scores_parquet import iter_scores_of, read_fingerprint
@@ -21,7 +21,7 @@ from keju.texts import _
 
 def scores_path(run: RunFolder, model: str) -> Path:
     """The file of a model's scores."""
-    return path_of_name(run.scores_dir, model, ".parquet")
+    return run.scores_dir / f"{file_name(model)}.parquet"
 
 
 def decisions_path(run: RunFolder) -> Path:
