@@ -281,7 +281,7 @@ class RecordFiles:
                 "{n:,} image that no item has: {}",
                 "{n:,} images that no item has: {}",
                 len(unused),
-                join_names(unused, 3),
+                ", ".join(unused[:3]) + (" …" if len(unused) > 3 else ""),
             )
 
     def _missing_names(self) -> str:
