@@ -277,12 +277,7 @@ class RecordFiles:
             )
         every = self._mapping.tables and not self._mapping.only
         if every and (unused := self._finder.unused(self._refs)):
-            yield n_(
-                "{n:,} image that no item has: {}",
-                "{n:,} images that no item has: {}",
-                len(unused),
-                ", ".join(unused[:3]) + (" …" if len(unused) > 3 else ""),
-            )
+            yield _("unused images: {:,}, e.g. {}", len(unused), ", ".join(unused[:3]))
 
     def _missing_names(self) -> str:
         named = self._missing.items()
