@@ -277,7 +277,7 @@ class RecordFiles:
             )
         every = self._mapping.tables and not self._mapping.only
         if every and (unused := self._finder.unused(self._refs)):
-            yield _("unused images: {:,}, e.g. {}", len(unused), ", ".join(unused[:3]))
+            yield _("unused images: {:,}, e.g. {}", len(unused), join_names(unused, 3))
 
     def _missing_names(self) -> str:
         named = self._missing.items()
