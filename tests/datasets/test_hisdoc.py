@@ -49,7 +49,6 @@ def test_geometry_orders_columns_from_right_to_left(read, tmp_path):
     put(tmp_path / "src/label_textline/p1.txt", "\n".join(rows))
     put(tmp_path / "src/images/p1.png", picture(1))
     assert read("hisdoc", tmp_path / "src").items[0].answer == "左\n右"
-    assert read("hisdoc", tmp_path / "src", text_order="geometry").items[0].answer == "右\n左"
 
 
 def test_the_task_may_be_mcs_benchs(read, tmp_path):
@@ -101,7 +100,6 @@ def test_a_page_in_two_splits_is_named(read, tmp_path):
     ("options", "says"),
     [
         ({"only.split": "all"}, "the source has no records"),
-        ({"text_order": "auto"}, "text-order=auto"),
         ({"constants.task": "T7"}, "the blank .options. of task .T7"),
     ],
 )

@@ -32,7 +32,14 @@ def mapped(shared, tmp_path, name, *edits):
 
 
 def test_page_scans_with_one_file_of_texts_import_by_a_mapping(shared, tmp_path):
-    items = mapped(shared, tmp_path, "real-pages", (TASK, "page_level_ocr"))
+    file = put(tmp_path / "mapping.toml", """
+tables = [{ path = "gt.json", shape = "by-key" }]
+fields = { id = "key", answer = "value", image = "**/{key}.*" }
+constants.task = "page_level_ocr"
+""")  # fmt: skip
+    src = shared / "data/real-pages"
+    import_dataset("auto", src, tmp_path / "out", **ABOUT, options={"map": str(file)})
+    items = {item.id: item for item in Dataset.open(tmp_path / "out").items()}
     assert set(items) == {"r01_jianmingmulu_ms", "r03_jianming_seal"}
     first = items["r01_jianmingmulu_ms"]
     assert first.answer.startswith("稱為藏書之家即應將其姓名附載于各書提要末")

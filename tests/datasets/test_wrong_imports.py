@@ -238,7 +238,7 @@ NOTED = {
         questions({"Options": None}), "1 question with one right option has no options"
     ),
     "images that no item has": Attempt(
-        questions(), "2 images that no item has: images/2.png, images/3.png"
+        questions(), "unused images: 2, e.g. images/2.png, images/3.png"
     ),
     "an image found by its file name alone": Attempt(
         questions({"Image": "/data/mcs/2.png"}), "1 image found by their file name: /data/mcs/2.png"

@@ -69,7 +69,7 @@ def test_a_page_without_text_gives_no_item_and_is_noted(imported):
     items, notes = read(place / "src", place / "out", ancientdoc.Edit("ancientdoc", {}), **about)
     assert [item.answer for item in items] == ["一"]
     assert notes == [
-        "1 image that no item has: imgs/兵家类/甲/page_2.png",
+        "unused images: 1, e.g. imgs/兵家类/甲/page_2.png",
         "no item where the question or answer is empty: page_level_ocr: 1",
     ]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks.obi_bench.readers.rejoining import READER, bone_in, whole_images
+from keju.benchmarks.obi_bench.readers.rejoining import READER, whole_images
 from keju.errors import DataError
 from keju.files import sha256_file
 from tests.support.layouts import obi_rejoining as forms
-from tests.support.released import obi_rejoining, picture, put, table
+from tests.support.released import obi_rejoining, put, table
 
 
 def galleries(src: Path, done) -> dict[str, tuple[list[str], list[str]]]:
@@ -72,26 +72,9 @@ def test_whole_bones_are_recognised_by_name_and_folder():
     assert whole_images(["original/a/1.png", "original/a/2.png"]) == set()
 
 
-@pytest.mark.parametrize(
-    ("name", "bone"),
-    [
-        ("bone001_1.png", "bone001"), ("a/bone001-b.png", "a/bone001"), ("合12 (3).jpg", "合12"),
-        ("H00123_12.png", "H00123"), ("bone.png", ""), ("00001.png", ""),
-        ("bone001_1234.png", ""),
-    ],
-)  # fmt: skip
-def test_the_bone_of_a_fragment_is_in_its_name(name, bone):
-    assert bone_in(name) == bone
-
-
-def test_bones_are_by_name_in_one_folder_and_by_folder_in_several(read, tmp_path):
+def test_fragments_of_all_bones_in_one_folder_need_pairs(read, tmp_path):
     forms.groups(tmp_path / "flat")
-    flat = read("obi-rejoining", tmp_path / "flat", adjacency="all")
-    forms.folders(tmp_path / "deep")
-    deep = read("obi-rejoining", tmp_path / "deep", adjacency="all")
-    assert [len(item.relevant) for item in flat.items] == [len(i.relevant) for i in deep.items]
-    put(tmp_path / "flat/loose.png", picture(9))
-    with pytest.raises(DataError, match=r"1 fragment is not named after a bone: loose\.png"):
+    with pytest.raises(DataError, match="all fragments are in one folder"):
         read("obi-rejoining", tmp_path / "flat", adjacency="all")
 
 

@@ -167,7 +167,7 @@ LAYOUTS = [
     _layout("a folder for each bone, with the whole", "bone001/1.png; bone001/complete.png",
             folders_with_whole, options=_ALL, detected=False, canonical=_TORN),
     _layout("bones by file name", "bone001_1.png; bone001_2.png", groups, options=_ALL,
-            detected=False, canonical=_TORN),
+            missing="all fragments are in one folder"),
     _layout("fragments alone", "甲.png", one_folder_without_groups,
             missing=_NO_PAIRS),
 ]  # fmt: skip

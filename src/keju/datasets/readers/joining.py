@@ -1,4 +1,4 @@
-"""What items of several records share: an id that must not, and the transcription of an image."""
+"""Ids of records, which must differ, and the transcriptions that items on one image share."""
 
 from __future__ import annotations
 

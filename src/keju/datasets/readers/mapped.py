@@ -362,7 +362,7 @@ class _ItemMaker:
         images = self._files.images(record, kind)
         lines: tuple[Line, ...] = ()
         if self._mapping.text_form == "quads":
-            lines = self._files.lines(record, images)
+            lines = self._files.lines(record)
             if not lines:
                 return None
             text = "\n".join(line.text for line in lines if line.text.strip())
@@ -470,7 +470,7 @@ class _ItemMaker:
             if text := record.text(columns).strip():
                 yield name, values.get(name, {}).get(text, text)
         if self._mapping.text_form == "quads":
-            yield "order", "geometry" if self._mapping.text_order == "geometry" else "stated"
+            yield "order", "stated"
         of_task = {
             "Domain": (texts["domain"].strip(), kind.domain_zh, kind.domain),
             "Task_Name": (texts["task_name"].strip(), kind.name_zh, kind.name_en),

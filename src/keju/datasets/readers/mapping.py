@@ -103,7 +103,6 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
             blanks all have values counts; its text is the column ``text``.
         text_form: of that file: ``text``, or ``quads`` (text lines with four corners each), which
             become the lines of the item; a page without a text is skipped.
-        text_order: of such lines, that of the ``file`` or of their ``geometry``.
         index: the column that numbers the records of a table. A short cell of images is then the
             number of an earlier record, whose images it means; and of several columns of images
             the first with a value counts.
@@ -147,7 +146,6 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
     names: str = ""
     texts: Columns = ()
     text_form: Literal["text", "quads"] = "text"
-    text_order: Literal["file", "geometry"] = "file"
     index: str = ""
     messages: str = ""
     ignored: tuple[str, ...] = ()
@@ -169,7 +167,6 @@ _CHOICES = {
     "prompt": ("verbatim", "template", "own"),
     "answer_is": ("text", "from-0", "from-1", "letter"),
     "text_form": ("text", "quads"),
-    "text_order": ("file", "geometry"),
     "newlines": ("keep", "auto", "literal"),
     "rest": ("metadata", "ignored"),
     "shape": ("list", "by-key"),

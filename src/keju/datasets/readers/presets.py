@@ -57,10 +57,6 @@ class PresetSettings(Settings, frozen=True, kw_only=True):
     only: Annotated[
         dict[str, str], Meta(description="the text of the column NAME that a record must have")
     ] = msgspec.field(default_factory=dict)
-    text_order: Annotated[
-        Literal["", "file", "geometry"],
-        Meta(description="the order of text lines with corners (default file)"),
-    ] = ""
     newlines: Annotated[
         Literal["", "keep", "auto", "literal"],
         Meta(description="what a backslash and n in a text is (default keep)"),
@@ -85,7 +81,6 @@ def given_keys(settings: PresetSettings) -> dict[str, Any]:
         "metadata": dict(settings.metadata),
         "only": dict(settings.only),
         "answer_is": settings.answer_is,
-        "text_order": settings.text_order,
         "newlines": settings.newlines,
     }
     return {key: value for key, value in keys.items() if value}

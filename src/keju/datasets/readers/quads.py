@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keju.datasets.pages import Page, page_in_reading_order
 from keju.datasets.readers.base import source_text
 from keju.datasets.readers.records import place_words
 from keju.errors import DataError
-from keju.items import ImageRef, Line, Point
+from keju.items import Line, Point
 
 _NUMBERS = 8
 _LARGEST = 1e6
@@ -45,19 +44,6 @@ def quad_lines(file: Path) -> tuple[Line, ...]:
         text, outline = line
         lines.append(Line(id=f"l{len(lines) + 1}", text=text, polygon=outline))
     return tuple(lines)
-
-
-def lines_by_geometry(lines: tuple[Line, ...], file: Path, image: ImageRef) -> tuple[Line, ...]:
-    """The lines in the reading order that their outlines on the image show."""
-    page = Page(
-        file=str(file),
-        image_name="",
-        width=image.width,
-        height=image.height,
-        lines=lines,
-        explicit_order=False,
-    )
-    return page_in_reading_order(page, order="geometry")
 
 
 def _parsed(text: str, numbers: list[str]) -> tuple[str, tuple[Point, ...]] | None:

@@ -12,7 +12,7 @@ from keju.datasets.readers.base import files_under, inside, join_names, source_b
 from keju.datasets.readers.cells import Record, cell_text
 from keju.datasets.readers.images import ImageFinder, decoded_image
 from keju.datasets.readers.mapping import Mapping, as_tuple
-from keju.datasets.readers.quads import lines_by_geometry, quad_lines
+from keju.datasets.readers.quads import quad_lines
 from keju.datasets.readers.records import Place, place_words
 from keju.datasets.readers.saved_pages import SavedPage, read_saved
 from keju.datasets.store import DatasetWriter
@@ -177,8 +177,8 @@ class RecordFiles:
         """
         return source_text(self._text_file(record)).strip("\n\t ")
 
-    def lines(self, record: Record, images: tuple[ImageRef, ...]) -> tuple[Line, ...]:
-        """The lines of a record's text file in reading order; none if it has no text.
+    def lines(self, record: Record) -> tuple[Line, ...]:
+        """The lines of a record's text file in their order; none if it has no text.
 
         Raises:
             DataError: as `text`, or a line has no four corners.
@@ -188,8 +188,6 @@ class RecordFiles:
         if not any(line.text.strip() for line in lines):
             self._empty.append(path.relative_to(self._root).as_posix())
             return ()
-        if self._mapping.text_order == "geometry" and images:
-            lines = lines_by_geometry(lines, path, images[0])
         return lines
 
     def _text_file(self, record: Record) -> Path:
@@ -279,12 +277,7 @@ class RecordFiles:
             )
         every = self._mapping.tables and not self._mapping.only
         if every and (unused := self._finder.unused(self._refs)):
-            yield n_(
-                "{n:,} image that no item has: {}",
-                "{n:,} images that no item has: {}",
-                len(unused),
-                join_names(unused, 3),
-            )
+            yield _("unused images: {:,}, e.g. {}", len(unused), join_names(unused, 3))
 
     def _missing_names(self) -> str:
         named = self._missing.items()

@@ -122,42 +122,28 @@ def whole_images(names: Iterable[str]) -> set[str]:
     return images if len(images) < len(every) else set()
 
 
-def bone_in(name: str) -> str:
-    """The bone that a fragment is named after, with its folder; empty if its name has no number."""
-    match = re.fullmatch(preset(_TASK).fragments["bone"], name)
-    return match["bone"] if match else ""
-
-
 def joins_by_bone(images: Iterable[str], folder: Path) -> Adjacency:
-    """All fragments of a bone adjoin one another.
-
-    A bone is a folder or, where all fragments are in one folder, what they are named after.
+    """All fragments of a bone adjoin one another; a bone is a folder.
 
     Args:
         images: the images of the source, by their path in it.
         folder: the source, for the error.
 
     Raises:
-        DataError: all are in one folder, and a fragment's name does not end in a number or letter.
+        DataError: all are in one folder.
     """
     whole_bones = whole_images(images)
     fragments = [name for name in images if name not in whole_bones]
-    bone_of = _folder_of if len(set(map(_folder_of, fragments))) > 1 else bone_in
-    if strange := [name for name in fragments if not bone_of(name)]:
-        raise DataError(
-            n_(
-                "{n:,} fragment is not named after a bone: {}",
-                "{n:,} fragments are not named after a bone: {}",
-                len(strange),
-                join_names(strange),
-                hint="Name them as bone001_1.png, or put each bone's into a folder of its own",
-            ),
-            file=folder,
-        )
     bones: dict[str, set[str]] = {}
     for name in fragments:
-        bones.setdefault(bone_of(name), set()).add(name)
-    return {name: bones[bone_of(name)] - {name} for name in fragments}
+        bones.setdefault(_folder_of(name), set()).add(name)
+    if len(bones) == 1:
+        raise DataError(
+            "all fragments are in one folder",
+            file=folder,
+            hint="Put those of each bone into a folder of its own",
+        )
+    return {name: bones[_folder_of(name)] - {name} for name in fragments}
 
 
 def joins_in(
