@@ -185,7 +185,7 @@ REFUSED = {
         {"data.csv": f"{HEAD}2,T7,何,書？,說苑,論語,A,2.png\n"}, "8 cells, but there", "line 3"
     ),
     "a file that is cut off": Attempt(
-        {"data.json": '[{"ID": 1, "Task_ID": "T7"'}, "not readable as JSON"
+        {"data.json": '[{"ID": 1, "Task_ID": "T7"'}, "not readable as JSON", "object 1"
     ),
     "duplicate ids": Attempt(
         {"data.json": [record(1), record(1, Image="2.png")]}, "the id '1' is also that of object 1",

@@ -305,7 +305,7 @@ DAMAGES: dict[str, Damage] = {
         cells("*.tsv", (r"\n([^\n]+)\n", r"\n\1\tmore\n")),
     )),
     "JSON contains half a character": Damage(any_of(
-        cells("data.json", (r'"學習"', r'"學\\ud800習"')),
+        cells("data.json", (r'"學習"', r'"學\\ud800習"'), says="object 3"),
         cells("data.jsonl", (r'"好学。"', r'"好\\udc00学。"'), says="line 2"),
     )),
     "XML with entities that swell": Damage(to_text(_bomb_xml, ".xml")),

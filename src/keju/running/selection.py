@@ -451,10 +451,17 @@ def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
         return ""
     if parse_few_shot(variant.wording).examples and task(item.task).of_pairs:
         return _("tasks of pairs are asked without examples")
-    reason = wording_skip_reason(item, variant.wording) or _setting_skip_reason(item, setting)
-    if not reason and variant.wording != RELEASED and takes_no_prompt(model):
+    return (
+        wording_skip_reason(item, variant.wording)
+        or _setting_skip_reason(item, setting)
+        or _engine_skip_reason(variant.wording, model)
+    )
+
+
+def _engine_skip_reason(name: str, model: str) -> str:
+    if name != RELEASED and takes_no_prompt(model):
         return _("an OCR engine takes no prompt: add --wording released to ask it too")
-    return reason
+    return ""
 
 
 def takes_no_prompt(model: str) -> bool:

@@ -36,7 +36,7 @@ from keju.datasets.readers.time_limit import check_time
 from keju.datasets.readers.workbooks import Sheet, SheetRow, Workbook
 from keju.errors import DataError, shortened
 from keju.files import decode_json
-from keju.texts import _, n_
+from keju.texts import Text, _, n_
 
 T = TypeVar("T")
 
@@ -74,6 +74,7 @@ _DEEPEST = 3
 """Levels of objects above the records of a JSON file, such as domain and task."""
 
 _LIST = re.compile(r"\s*\[")
+_BETWEEN = re.compile(r"[\s,]*")
 
 csv.field_size_limit(MAX_CELL)
 
@@ -316,8 +317,27 @@ def _decoded(file: Path, text: str, shape: type[T]) -> T:
         return decode_json(text, shape)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise DataError(
-            "not readable as JSON: {}", error, file=file, hint="Fetch the file again"
+            "not readable as JSON: {}",
+            error,
+            file=file,
+            item=_unreadable_object(file, text),
+            hint="Fetch the file again",
         ) from None
+
+
+def _unreadable_object(file: Path, text: str) -> Text | str | None:
+    """The place of the first object of a list that is not readable; None in another value."""
+    if not (start := _LIST.match(text)):
+        return None
+    decoder, position, number = json.JSONDecoder(), start.end(), 1
+    with suppress(ValueError, msgspec.MsgspecError, RecursionError):
+        while True:
+            between = _BETWEEN.match(text, position)
+            position = between.end() if between else position
+            end = decoder.raw_decode(text, position)[1]
+            decode_json(text[position:end])
+            position, number = end, number + 1
+    return place_words(f"{'record' if file.suffix.casefold() in _LINES else 'object'} {number}")
 
 
 def _json_text(file: Path, key: tuple[str, ...] = ()) -> str:
