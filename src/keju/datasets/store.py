@@ -314,6 +314,10 @@ class Dataset:
                 return self._remote.image_bytes(ref)
             try:
                 data = path.read_bytes() if path.stat().st_size == ref.size else b""
+            except FileNotFoundError:
+                raise DataError(
+                    "no such file", file=path, hint="Import the dataset again"
+                ) from None
             except OSError as error:
                 reason = error.strerror or str(error)
                 raise DataError(

@@ -104,7 +104,7 @@ def parse_few_shot(name: str) -> FewShotWording:
 
 
 _OWN_MARK = "@"
-"""What the name of a user's own wording contains."""
+"""The mark in the names of users' own wordings."""
 
 _OWN: dict[str, Wording] = {}
 """The wordings of users that this process has read, by their name with the hash."""

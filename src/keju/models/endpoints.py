@@ -179,7 +179,7 @@ class Secrets:
         """Return a text without the keys."""
         for key in self._keys:
             text = text.replace(key, "***")
-        # The pattern is slow, and a line break (\n) is no part of a key.
+        # The pattern is slow, and a key contains no line break (\n).
         may_be_escaped = self._keys and any(mark in text for mark in ("\\u", "\\/"))
         return self._escaped.sub("***", text) if may_be_escaped else text
 

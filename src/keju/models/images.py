@@ -103,12 +103,12 @@ class Fit(Record, frozen=True, kw_only=True):
                 size = _size(picture.width, picture.height, scale)
                 small = picture.resize(size, Image.Resampling.LANCZOS)
             for form in ("PNG", "JPEG") if lossless else ("JPEG",):
-                out = io.BytesIO()
-                small.save(out, form, quality=_QUALITY, subsampling=0)  # PNG has neither
+                file = io.BytesIO()
+                small.save(file, form, quality=_QUALITY, subsampling=0)  # PNG has neither
                 width, height = small.size
-                written = ImageRef(path="", sha256="", width=width, height=height, size=out.tell())
+                written = ImageRef(path="", sha256="", width=width, height=height, size=file.tell())
                 if small.size == (1, 1) or not self.touches(written):
-                    return out.getvalue(), f"image/{form.lower()}"
+                    return file.getvalue(), f"image/{form.lower()}"
             scale *= _SMALLER
 
 

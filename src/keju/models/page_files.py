@@ -256,7 +256,7 @@ class PageIndex(DiskIndex):
                 )
 
     def check(self, root: Path, skipped: str) -> None:
-        """Check that pages have files, of which `skipped` is one that is no result.
+        """Check that pages have files, of which `skipped` is not a result.
 
         Raises:
             UsageError: no page has a file.

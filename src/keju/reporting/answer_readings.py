@@ -134,7 +134,7 @@ def _describe_unclear(rows: Iterable[AnswerReadings]) -> Text | None:
 
 
 class ExtractionCost(NamedTuple):
-    """What an extractor model is sent about unclear answers: requests and tokens (an estimate)."""
+    """The requests and tokens (estimated) with which an extractor model decides unclear answers."""
 
     requests: int
     input_tokens: int

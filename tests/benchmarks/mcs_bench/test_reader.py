@@ -109,8 +109,8 @@ def test_the_column_of_the_group_names_the_units(source: Source) -> None:
 def test_an_import_in_which_some_records_have_a_group_says_so(source: Source) -> None:
     done = source.read(OCR | {"Group": "論語"}, APART | {"Group": ""})
     assert done.notes[-1].startswith(
-        "Some items have no group: the units of independence are groups and, for those items, "
-        "their images (2 in total). If images"
+        "Not every item has a group: the unit of independence is then its first image, or the item "
+        "itself (2 units in total). If images"
     )
     assert units_of(source.items()).kind == "mixed"
 
@@ -226,7 +226,7 @@ def test_a_wrong_record_is_named(source: Source, content: object, says: str) -> 
 @pytest.mark.parametrize("text", ["", "[", "[" * 100_000, '[{"ID": "\udc00"}]', "[-Infinity]"])
 def test_what_is_no_json_is_a_data_error(source: Source, text: str) -> None:
     with pytest.raises(
-        DataError, match=r"data\.json: (not readable as JSON|the text is not UTF-8)"
+        DataError, match=r"data\.json: (object 1: )?(not readable as JSON|the text is not UTF-8)"
     ):
         source.read_text(text)
 
