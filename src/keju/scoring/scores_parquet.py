@@ -122,11 +122,14 @@ def _stats_column(column: str, stats: Sequence[Mapping[str, float]]) -> pl.Serie
     """A list of names and values for each score; polars takes ten times as long to do it itself."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
-    names = pa.array([name for each in stats for name in each], pa.large_string())
-    values = pa.array([float(value) for each in stats for value in each.values()], pa.float64())
-    ends = pa.array(accumulate((len(each) for each in stats), initial=0), pa.int64())
-    pairs = pa.StructArray.from_arrays([names, values], ["name", "value"])
-    return pl.Series(column, pa.LargeListArray.from_arrays(ends, pairs))
+    names = pl.Series([name for each in stats for name in each], dtype=pl.String)
+    values = [float(value) for each in stats for value in each.values()]
+    ends = list(accumulate((len(each) for each in stats), initial=0))
+    # `pa.array` would import pandas where it is installed, which takes longer than all of this.
+    parts = [names, pl.Series(values, dtype=pl.Float64), pl.Series(ends, dtype=pl.Int64)]
+    arrow = [part.to_arrow(compat_level=pl.CompatLevel.oldest()) for part in parts]
+    pairs = pa.StructArray.from_arrays(arrow[:2], ["name", "value"])
+    return pl.Series(column, pa.LargeListArray.from_arrays(arrow[2], pairs))
 
 
 def read_fingerprint(path: Path) -> Fingerprint | None:
