@@ -73,7 +73,7 @@ def invented_in(run: RunFolder) -> InventedBy:
 
     The models are in the order in which the run asked them.
     """
-    items = {(item.task, item.query, item.id) for item in run.iter_items() if is_blank(item)}
+    items = {(item.task, item.query, item.id) for item in run.stored_items() if is_blank(item)}
     answers: dict[tuple[str, PromptVariant, str, str], list[tuple[str, Response]]] = {}
     manifest = run.manifest()
     for response in run.responses(tasks={task for task, __, __ in items}) if items else ():

@@ -233,10 +233,10 @@ def _compute_dice(one: str, other: str) -> float:
 
 def swapped_in(run: RunFolder) -> SwapCheck:
     """The swapped pages of a run, by the transcriptions of all models that got the images."""
-    finder = SwapFinder(run.iter_items())
+    items = run.stored_items()
+    finder = SwapFinder(items)
     if not finder.needed:
         return SwapCheck([])
-    items = run.iter_items()
     tasks = sorted({item.task for item in items if query_of(item).form == "transcription"})
     manifest = run.manifest()
     for response in run.responses(tasks=tasks):

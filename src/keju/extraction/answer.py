@@ -38,6 +38,9 @@ _SENTENCE = re.compile(
     r"(?<=[。！!？?；;])(?![”』」’）)])|(?<=[。！!？?][”』」’）)])|\n+"
     r"|(?:(?<=[a-z)”\"*]\.)|(?<=\w \d\.)|(?<=\w \d\d\.)|(?<=[a-z]\.[\"”])|(?<=[\"”]\.))\s+(?=\S)"
 )
+_MAY_END = re.compile(r"[。！!？?；;\n]|[.\"”]\s")
+"""A part of every match of `_SENTENCE`, or the sign before it. It is found much faster, and most
+short answers have none."""
 CLAUSE_END = re.compile(r"[，；。！？;!?\n]|,(?!\d)|\.(?=\s|$)|\s(?:because|since|which|rather)\b")
 _KEYS = re.compile(
     r"(?:final_?|correct_?)?(?:answer|choice|option|result|prediction|count|total|number|meaning"
@@ -97,7 +100,8 @@ def plain(text: str) -> str:
 
 def sentences_of(text: str) -> list[str]:
     """The sentences and lines of a text that are not empty."""
-    return [part.strip() for part in _SENTENCE.split(text) if part and part.strip()]
+    parts = _SENTENCE.split(text) if _MAY_END.search(text) else [text]
+    return [part.strip() for part in parts if part and part.strip()]
 
 
 @lru_cache(maxsize=2)
@@ -215,7 +219,9 @@ class Answer:
     def edges(self) -> list[str]:
         """The whole text where it is short, its first sentence and its last line."""
         short_text = [self.marked] if len(self.marked) < _LONGEST_WHOLE else []
-        first, last = sentences_of(self.marked)[0], self.marked.rsplit("\n", 1)[-1].strip()
+        is_plain = self.marked == self.text
+        first = (self.sentences if is_plain else sentences_of(self.marked))[0]
+        last = self.marked.rsplit("\n", 1)[-1].strip()
         return list(dict.fromkeys([*short_text, first, last]))
 
     @cached_property

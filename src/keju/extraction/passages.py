@@ -236,7 +236,7 @@ def _cleaned(text: str) -> str:
 
 def _is_source(text: str, *, is_labelled: bool = False) -> bool:
     """Whether a text is one from a page: nearly all Han, and without words of a modern comment."""
-    letters = sum(char.isalnum() for char in text)
+    letters = sum(map(str.isalnum, text))
     if not letters or count_han(text) < 0.9 * letters:
         return False
     folded = fold(text)

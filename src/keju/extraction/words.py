@@ -43,6 +43,8 @@ def has(kinds: str, text: str) -> bool:
     return _pattern_of_kinds(kinds).search(text) is not None
 
 
+# The first and last sentence of an answer are often the same, or all of it.
+@lru_cache(maxsize=16)
 def refuses(text: str) -> bool:
     """Whether a folded text says that no answer can be given, without a "but" that gives one."""
     for sentence in _SENTENCE_END.split(text):

@@ -15,7 +15,7 @@ Kind = Literal["equal", "substitute", "delete", "insert"]
 
 _CELLS = 4_000_000
 
-_Row = npt.NDArray[np.int64]
+_Row = npt.NDArray[np.signedinteger]
 
 
 class Span(NamedTuple):
@@ -77,14 +77,21 @@ def _codes(text: str) -> npt.NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
 
-def _next_row(row: _Row, equal: npt.NDArray[np.bool_], unit: int, slope: _Row) -> _Row:
-    """The costs after one more reference character, from the costs before it."""
-    step = row + unit
-    np.minimum(step[1:], row[:-1] + np.where(equal, 0, unit + 1), out=step[1:])
-    step -= slope
+def _fill_next(row: _Row, gains: _Row, unit: int, step: _Row) -> None:
+    """Write the costs after one more reference character, from the costs before it.
+
+    Costs are given without the insertions that lead to each place of the hypothesis, `unit` each.
+
+    Args:
+        row: the costs before.
+        gains: of each character of the hypothesis, what pairing it with the reference character
+            adds: ``-unit`` if they are equal, else 1.
+        unit: the cost of a deletion.
+        step: where the costs are written; of the length of `row`.
+    """
+    np.add(row, unit, out=step)
+    np.minimum(step[1:], row[:-1] + gains, out=step[1:])
     np.minimum.accumulate(step, out=step)
-    step += slope
-    return step
 
 
 def _last_row(reference: str, hypothesis: str, unit: int, *, anywhere: bool = False) -> _Row:
@@ -94,25 +101,27 @@ def _last_row(reference: str, hypothesis: str, unit: int, *, anywhere: bool = Fa
     """
     codes = _codes(hypothesis)
     slope = np.arange(len(hypothesis) + 1, dtype=np.int64) * unit
-    row = np.zeros_like(slope) if anywhere else slope
+    row = -slope if anywhere else np.zeros_like(slope)
+    step = np.empty_like(row)
     for code in _codes(reference):
-        row = _next_row(row, codes == code, unit, slope)
-    return row
+        _fill_next(row, np.where(codes == code, -unit, 1), unit, step)
+        row, step = step, row
+    return row + slope
 
 
 def _walk(reference: str, hypothesis: str, unit: int) -> str:
-    codes = _codes(hypothesis)
-    slope = np.arange(len(hypothesis) + 1, dtype=np.int64) * unit
-    costs = np.empty((len(reference) + 1, len(hypothesis) + 1), dtype=np.int64)
-    costs[0] = slope
-    for place, code in enumerate(_codes(reference)):
-        costs[place + 1] = _next_row(costs[place], codes == code, unit, slope)
+    equal = _codes(reference)[:, np.newaxis] == _codes(hypothesis)
+    # Of `_CELLS` cells no cost is above 2**31.
+    gains = np.where(equal, np.int32(-unit), np.int32(1))
+    costs = np.zeros((len(reference) + 1, len(hypothesis) + 1), dtype=np.int32)
+    for place in range(len(reference)):
+        _fill_next(costs[place], gains[place], unit, costs[place + 1])
     steps: list[str] = []
     i, j = len(reference), len(hypothesis)
     while i and j:
         if reference[i - 1] == hypothesis[j - 1]:
             steps.append("=")
-        elif costs[i, j] == costs[i - 1, j - 1] + unit + 1:
+        elif costs[i, j] == costs[i - 1, j - 1] + 1:
             steps.append("~")
         elif costs[i, j] == costs[i - 1, j] + unit:
             steps.append("-")

@@ -16,8 +16,9 @@ from keju.local_paths import shell_quoted
 from keju.running.prices import EXAMPLE, Prices, read_prices
 from keju.running.tokens import text_tokens
 from keju.runs import RunFolder, StoredItems
-from keju.scoring import Result, iter_stored_scores
+from keju.scoring import Result
 from keju.scoring.scoring_sample import ScoringSample
+from keju.scoring.stored import iter_unclear_answers
 from keju.texts import Text, _, join_clauses, n_
 
 MOST_UNCLEAR = 0.05
@@ -191,29 +192,20 @@ def decision_line(runs: Sequence[Path], *, name: str = "", prices: Prices | None
 def extraction_cost(run: RunFolder) -> ExtractionCost:
     """The requests about the answers that are unclear in the stored scores of a run.
 
-    Only the answers to items with an unclear score are read again, which takes a second for a
-    thousand of them.
+    No answer is read again.
     """
     tokens: dict[str, int] = {}
     items = StoredItems(run.iter_items())
-    for model, scores in iter_stored_scores(run):
-        unclear = {
-            (score.task, score.query, score.item, score.round, variant_of(score))
-            for score in scores
-            if score.read_by == "unclear"
-        }
+    for model, unclear in iter_unclear_answers(run):
         for response in run.responses(model) if unclear else ():
             item = items.item_of(response)
             if item is None:
                 continue
             place = item.task, item.query, item.id, response.round, variant_of(response)
-            if place not in unclear:
-                continue
-            sample = ScoringSample(item, response)
             # Of items that an incomplete dataset cannot ask, people alone can decide.
             with suppress(DataError):
-                if sample.is_unclear:
-                    request = extraction_request(sample)
+                if place in unclear:
+                    request = extraction_request(ScoringSample(item, response))
                     tokens[request.item] = text_tokens(request.prompt)
     return ExtractionCost(
         len(tokens), sum(tokens.values()), ExtractionFolder.reply_tokens * len(tokens)

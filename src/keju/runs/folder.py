@@ -52,6 +52,7 @@ from keju.items import Item, Response
 from keju.local_paths import check_local, shell_quoted
 from keju.object_stores import is_address
 from keju.runs.manifest import FORMAT, RunManifest
+from keju.runs.record_list import StoredItems
 
 T = TypeVar("T")
 
@@ -102,7 +103,7 @@ class RunFolder:
         self.examples_path = path / "examples.parquet"
         self.timings_path = path / "timings.json"
         self.scores_dir = path / "scores"
-        self._read: dict[Path, tuple[object, Any]] = {}
+        self._read: dict[tuple[Path, Callable[[Path], Any]], tuple[object, Any]] = {}
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -135,9 +136,10 @@ class RunFolder:
         with suppress(OSError):
             status = path.stat()
             stamp = status.st_ino, status.st_size, status.st_mtime_ns
-        if not stamp or path not in self._read or self._read[path][0] != stamp:
-            self._read[path] = stamp, read(path)
-        content: T = self._read[path][1]
+        place = path, read
+        if not stamp or place not in self._read or self._read[place][0] != stamp:
+            self._read[place] = stamp, read(path)
+        content: T = self._read[place][1]
         return content
 
     def manifest(self) -> RunManifest:
@@ -169,6 +171,17 @@ class RunFolder:
         """
         self.check_items()
         yield from iter_items(self.items_path)
+
+    def stored_items(self) -> StoredItems:
+        """The items of this run with their places, read again only if the file has changed.
+
+        For commands that use them several times; `iter_items` keeps none of them.
+
+        Raises:
+            DataError: as `items`.
+        """
+        self.check_items()
+        return self._unchanged(self.items_path, _read_stored_items)
 
     def iter_item_ids(self) -> Iterator[str]:
         """The ids of the items of this run, one after the other."""
@@ -319,6 +332,10 @@ def _altered(path: Path) -> DataError:
             "corrected references, run it on a dataset with them: no request is sent again"
         ),
     )
+
+
+def _read_stored_items(path: Path) -> StoredItems:
+    return StoredItems(iter_items(path))
 
 
 def _read_manifest(path: Path) -> RunManifest:

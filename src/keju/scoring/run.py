@@ -103,7 +103,7 @@ def score_models(
         DataError: a folder of responses does not have its model's name, or a file is damaged.
     """
     encoders = encoders or Encoders({})
-    items, models = StoredItems(run.iter_items()), _models_in(run)
+    items, models = run.stored_items(), _models_in(run)
     write_decisions(decisions_path(run), decisions)
     task = _Task(run.path, tuple(protocols), encoders.paths, decisions)
     apart = workers > 1 and len(models) >= FEWEST
@@ -246,7 +246,7 @@ def unclear_samples(run: RunFolder, items: StoredItems | None = None) -> Iterato
     Raises:
         DataError: a stored response is damaged.
     """
-    items = items or StoredItems(run.iter_items())
+    items = items or run.stored_items()
     for model in _models_in(run):
         for sample in _samples_of(run, model, items, {}):
             # A response that is too long is not read at all.
@@ -260,7 +260,7 @@ def unused_decisions(decisions: Decisions, run: RunFolder) -> int:
     Raises:
         DataError: a stored response is damaged.
     """
-    items = StoredItems(run.iter_items())
+    items = run.stored_items()
     samples = (sample for model in _models_in(run) for sample in _samples_of(run, model, items, {}))
     present = {answer_code(sample.response) for sample in samples}
     return len(decisions.by_code.keys() - present)

@@ -9,14 +9,14 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import polars as pl
 
 from keju.errors import DataError
 from keju.files import write_atomic
-from keju.items import Protocol, Score
+from keju.items import PromptVariant, Protocol, Score
 from keju.scoring.fingerprints import FORMAT, Fingerprint
 from keju.scoring.score import PROTOCOLS
 
@@ -58,6 +58,8 @@ _OF_ITEM = {"key", "item", "extracted", "value", "round", *_STATS}
 _REPEATED = tuple(name for name in _COLUMNS if name not in _OF_ITEM)
 """The columns of texts that many scores share, so that each is in memory once."""
 
+_PLACE = ("task", "query", "item", "round", "setting", "script", "wording")
+
 _MOST_SHARED = 1000
 
 _SMALL = 4 << 20
@@ -69,6 +71,16 @@ _FINGERPRINT = "keju.fingerprint"
 
 _GROUP_ROWS = 16_384
 """Rows of a row group of a large file, which are in memory at a time."""
+
+
+class AnswerPlace(NamedTuple):
+    """What names one answer of a model in a run."""
+
+    task: str
+    query: str
+    item: str
+    round: int
+    variant: PromptVariant
 
 
 def write_scores(
@@ -122,11 +134,14 @@ def _stats_column(column: str, stats: Sequence[Mapping[str, float]]) -> pl.Serie
     """A list of names and values for each score; polars takes ten times as long to do it itself."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
-    names = pa.array([name for each in stats for name in each], pa.large_string())
-    values = pa.array([float(value) for each in stats for value in each.values()], pa.float64())
-    ends = pa.array(accumulate((len(each) for each in stats), initial=0), pa.int64())
-    pairs = pa.StructArray.from_arrays([names, values], ["name", "value"])
-    return pl.Series(column, pa.LargeListArray.from_arrays(ends, pairs))
+    names = pl.Series([name for each in stats for name in each], dtype=pl.String)
+    values = [float(value) for each in stats for value in each.values()]
+    ends = list(accumulate((len(each) for each in stats), initial=0))
+    # `pa.array` would import pandas where it is installed, which takes longer than all of this.
+    parts = [names, pl.Series(values, dtype=pl.Float64), pl.Series(ends, dtype=pl.Int64)]
+    arrow = [part.to_arrow(compat_level=pl.CompatLevel.oldest()) for part in parts]
+    pairs = pa.StructArray.from_arrays(arrow[:2], ["name", "value"])
+    return pl.Series(column, pa.LargeListArray.from_arrays(arrow[2], pairs))
 
 
 def read_fingerprint(path: Path) -> Fingerprint | None:
@@ -176,13 +191,7 @@ def iter_scores_of(
     known: dict[str, str] = {}
     stats = _SharedStats()
     last = {"key": "", "item": ""}
-    for frame in _frames(path, by_group=by_group):
-        if frame.schema != SCHEMA:
-            raise DataError(
-                "not a table of scores of this version",
-                file=path,
-                hint="Create it with: keju score RUN",
-            )
+    for frame in _score_frames(path, by_group=by_group):
         rows = frame.filter(pl.col("protocol").is_in(protocols))
         for row in rows.iter_rows(named=True):
             for name in _REPEATED:
@@ -199,6 +208,20 @@ def iter_scores_of(
             except (msgspec.ValidationError, TypeError) as error:
                 raise DataError("not a score: {}", error, file=path) from None
             yield score
+
+
+def unclear_answers(path: Path) -> set[AnswerPlace]:
+    """The places of the answers with an unclear score in a file.
+
+    Raises:
+        DataError: as `read_scores`.
+    """
+    found: set[AnswerPlace] = set()
+    for frame in _score_frames(path, by_group=False):
+        rows = frame.filter(pl.col("read_by") == "unclear").select(_PLACE)
+        for task, query, item, number, *variant in rows.unique().iter_rows():
+            found.add(AnswerPlace(task, query, item, number, PromptVariant(*variant)))
+    return found
 
 
 class _SharedStats:
@@ -218,6 +241,18 @@ class _SharedStats:
         if len(self._known) < _MOST_SHARED:
             self._known[place] = found
         return found
+
+
+def _score_frames(path: Path, *, by_group: bool) -> Iterator[pl.DataFrame]:
+    """`_frames`, each with the columns of `SCHEMA`."""
+    for frame in _frames(path, by_group=by_group):
+        if frame.schema != SCHEMA:
+            raise DataError(
+                "not a table of scores of this version",
+                file=path,
+                hint="Create it with: keju score RUN",
+            )
+        yield frame
 
 
 def _frames(path: Path, *, by_group: bool) -> Iterator[pl.DataFrame]:

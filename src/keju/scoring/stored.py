@@ -15,7 +15,12 @@ from keju.items import Protocol, Score
 from keju.runs import RunFolder, file_name
 from keju.scoring.fingerprints import Changes, Fingerprint, changes_since
 from keju.scoring.score import PROTOCOLS
-from keju.scoring.scores_parquet import iter_scores_of, read_fingerprint
+from keju.scoring.scores_parquet import (
+    AnswerPlace,
+    iter_scores_of,
+    read_fingerprint,
+    unclear_answers,
+)
 from keju.texts import _
 
 
@@ -57,12 +62,28 @@ def iter_stored_scores(
         UsageError: as `stored_scores`.
         DataError: as `stored_scores`.
     """
+    for model, path in _scored_files(run, models):
+        yield model, iter_scores_of(path, protocols)
+
+
+def iter_unclear_answers(run: RunFolder) -> Iterator[tuple[str, set[AnswerPlace]]]:
+    """For each model, the places of the answers that are unclear in its scores.
+
+    Raises:
+        UsageError: as `stored_scores`.
+        DataError: as `stored_scores`.
+    """
+    for model, path in _scored_files(run, None):
+        yield model, unclear_answers(path)
+
+
+def _scored_files(run: RunFolder, models: Sequence[str] | None) -> Iterator[tuple[str, Path]]:
     models = list(run.manifest().models) if models is None else models
     check_scores(run, models)
     for model in models:
         path = scores_path(run, model)
         if path.is_file():
-            yield model, iter_scores_of(path, protocols)
+            yield model, path
 
 
 def check_scores(run: RunFolder, models: Sequence[str] | None = None) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from keju.analysis.reading_errors import reading_errors
-from keju.analysis.reading_patterns import PatternCounts
 from keju.analysis.roles import model_role
 from keju.cli.output.console import translate
-from keju.definitions import query_of
-from keju.items import PromptVariant, variant_of
+from keju.items import PromptVariant
 from keju.reporting.error_rows import error_sentence
-from keju.runs import RunFolder, StoredItems
+from keju.runs import RunFolder
 from keju.scoring import Result
-from keju.texts import _, join_clauses, n_
+from keju.texts import _, n_
 
 _MOST = 20
 """Maximum number of lines; the report has all of them."""
@@ -22,9 +20,11 @@ _MOST = 20
 def reading_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[str]:
     """A sentence for each model and transcription task; baselines have none.
 
+    Reading patterns are in the report alone: they need every page again.
+
     Args:
         results: of the scores that were just computed.
-        run: the run that was scored, for the reading patterns; None for a file of responses.
+        run: the run that was scored, for the roles of its models; None for a file of responses.
     """
     manifest = run.manifest() if run else None
     shown = [each for each in results if model_role(manifest, each.model) != "baseline"]
@@ -43,26 +43,8 @@ def reading_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[
             len(sentences),
         )
         return
-    models = {result.model for result in shown}
-    counts = PatternCounts() if run is None or not sentences else _counted(run, models, variants)
     for label, task, sentence in sentences:
-        found = counts.of(label, task)
-        clauses = [sentence, *found.clauses]
-        yield _("{}, {}: {}", label, task, translate(join_clauses(clauses)))
-
-
-def _counted(
-    run: RunFolder, models: Collection[str], variants: Sequence[PromptVariant]
-) -> PatternCounts:
-    counts = PatternCounts()
-    items = StoredItems(run.iter_items())
-    for response in run.responses():
-        item = items.item_of(response)
-        if item is None or query_of(item).form != "transcription":
-            continue
-        if response.text and response.model in models:
-            counts.add(_label(response.model, variant_of(response), variants), item, response)
-    return counts
+        yield _("{}, {}: {}", label, task, translate(sentence))
 
 
 def _label(model: str, variant: PromptVariant, variants: Sequence[PromptVariant]) -> str:
