@@ -35,8 +35,10 @@ The first tables give the size: each row is a task (OBI-Bench: one way of asking
 answer given to {ITEMS} small items of it, whose true answers are as long as the task's own
 (MCS-Bench Table 5; 200 characters where no length is printed). A cell is *official → strict*, task
 values × 100 of the metrics named in the row, bold where they are 2 points or more apart on one
-scale (an error ↓ counts as 1 - error there). If a main metric needs an encoder's weights, the row
-has the first other metric that needs none, in italics. If there is none, the cells have a dash.
+scale (an error ↓ counts as 1 - error there). A range has the answers that `strict` cannot read as
+wrong and as right; it is bold if both ends are so far apart from `official`. If a main metric needs
+an encoder's weights, the row has the first other metric that needs none, in italics. If there is
+none, the cells have a dash.
 
 MCS-Bench's `official` scores the content as it was returned, reasoning in it included, as the
 authors' script scores its field `Response`. If a server returns reasoning in a separate field,
@@ -98,8 +100,9 @@ def _head(task: Task, query: Query, protocol: Protocol, known: TaskDifference | 
 def _cell(found: TaskDifference | None) -> str:
     if found is None:
         return "–"
-    text = f"{_percent(found.official)} → {_percent(found.strict)}"
-    return f"**{text}**" if abs(found.difference) >= APART else text
+    strict = dict.fromkeys(map(_percent, sorted((found.strict, found.strict_if_right))))
+    text = f"{_percent(found.official)} → {'–'.join(strict)}"
+    return f"**{text}**" if found.certain_difference >= APART else text
 
 
 def _percent(value: float) -> str:

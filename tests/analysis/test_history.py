@@ -227,6 +227,11 @@ def test_csv_and_figures_have_the_same_numbers(written: tuple[str, Path]):
         f"{kind}-mcs-bench.{suffix}"
         for kind in ("history", "history-tasks") for suffix in ("csv", "png", "svg")
     ]  # fmt: skip
+    table = folder / "f" / "history-tasks-mcs-bench.csv"
+    for row in csv.DictReader(table.open(encoding="utf-8-sig")):
+        assert float(row["value_if_right"]) == float(row["value"])
+        if row["change"]:
+            assert float(row["change_least"]) == float(row["change"])
     drawn = (folder / "f" / "history-tasks-mcs-bench.svg").read_text("utf-8")
     assert all(name in drawn for name in (*TASKS, "step-0", "step-2"))
 

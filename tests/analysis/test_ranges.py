@@ -17,11 +17,15 @@ from typer.testing import CliRunner
 import keju
 from keju.analysis.breakdowns import breakdowns
 from keju.analysis.difficulty import Spread, difficulty, option_errors
+from keju.analysis.input_settings import StepRow, StepTable
 from keju.analysis.leaderboard import Leaderboard, leaderboards
 from keju.analysis.round_spread import round_spreads
 from keju.analysis.run_set import ModelResponses, load_runs
 from keju.cli import app
 from keju.definitions import task
+from keju.figures import Figure, OfRun, of_run
+from keju.figures.parts import has_ranges
+from keju.figures.settings import setting_rows
 from keju.items import Box, ImageRef, Item, PromptVariant, Response, Score, better_end
 from keju.judging.extracting import extraction_requests
 from keju.reporting.answer_readings import (
@@ -333,6 +337,40 @@ def test_the_plan_of_the_extractor_counts_what_is_announced(run):
     assert plan.exit_code == 0, plan.exception
     (found,) = json.loads(plan.stdout)["totals"]
     assert (found["calls"], found["input_tokens"], found["output_tokens"]) == tuple(cost)
+
+
+def test_figures_draw_the_lower_end_and_say_so(run, decided_run):
+    for path in (run, decided_run):
+        run_set = load_runs([path])
+        source = OfRun(run_set, leaderboards(run_set, run_set.results))
+        figures = {
+            figure.kind: figure
+            for figure in of_run(source, ["standings", "heatmap", "boxes", "options"])
+            if isinstance(figure, Figure) and "official" not in figure.of
+        }
+        unclear = [
+            kind for kind, figure in figures.items() if "unclear" in str(figure.caption).lower()
+        ]
+        assert unclear == (list(figures) if path == run else [])
+        (row,) = (
+            row for row in figures["heatmap"].rows if row["model"] == TALKATIVE
+        )  # fmt: skip
+        assert (row["value"], row["value_if_right"]) == (
+            (33.3333, 100) if path == run else (100, 100)
+        )
+
+
+def test_a_bar_has_a_line_to_its_other_end():
+    values = {"T5": ((0.25, 0.5), (0.75, 0.5)), "T7": ((1, 1), (1, 1))}
+    table = StepTable("m", "strict", ["image", "own-ocr"], [
+        StepRow(name, name, "Acc", 4, low, (), high) for name, (low, high) in values.items()
+    ])  # fmt: skip
+    rows = setting_rows([table])
+    assert [row["label"] for row in rows] == ["25.0–75.0", "50.0", "100.0", "100.0"]
+    assert [row["value_if_right"] for row in rows] == [75, 50, 100, 100]
+    assert has_ranges(rows)
+    assert not has_ranges(rows[1:])
+    assert not has_ranges([{"value": 1.0}, {"value": 1.0, "value_if_right": None}])
 
 
 def compared(path: Path, *models: str):

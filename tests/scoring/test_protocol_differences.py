@@ -21,13 +21,16 @@ def test_letters_in_chatter_earn_only_officially_and_the_difference_says_why(mak
         make, ("T5", "B", "ABC", OPTIONS), ("T5", "B", "B", OPTIONS), ("T5", "B", "Ｂ", OPTIONS)
     )
     assert (found.official, found.strict) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
-    assert (found.apart, found.items) == (2, 3)
-    assert [each.id for each in found.largest] == ["i0", "i2"]
-    assert found.largest[0].why == (
+    assert found.strict_if_right == 1
+    assert (found.difference_least, found.difference_most) == (0, pytest.approx(1 / 3))
+    assert (found.apart, found.apart_most, found.items) == (1, 2, 3)
+    assert [each.id for each in found.largest] == ["i2", "i0"]
+    assert (found.largest[1].strict, found.largest[1].strict_if_right) == (0, 1)
+    assert found.largest[1].why == (
         "unparsable; official finds the answer inside the response; strict takes no answer "
         "(the response commits itself to no value)"
     )
-    assert found.largest[1].why.startswith("official does not find the answer as it is written")
+    assert found.largest[0].why.startswith("official does not find the answer as it is written")
     assert [step.step for step in found.steps] == [
         "what is taken of the response", "how texts are prepared", "what is counted",
     ]  # fmt: skip
@@ -49,7 +52,7 @@ def test_characters_too_many_cost_official_cr_nothing(make):
 
 def test_reasoning_counts_officially_alone(make):
     (found,) = parted(make, ("T1", "天地玄黄", "<think>天地玄黄</think>\n宇宙", {}))
-    assert found.difference == -1
+    assert (found.difference_least, found.difference_most) == (-1, -1)
     assert "strict counts 4 edits of 4" in found.largest[0].why
 
 
@@ -57,13 +60,13 @@ def test_errors_are_turned_round_for_the_difference_alone(make):
     (found,) = parted(make, ("page_level_ocr", "天地，玄黄。", "天地玄黄", {}))
     assert (found.official_metric, found.official) == ("CER", pytest.approx(2 / 6))
     assert found.strict == 1
-    assert found.difference == pytest.approx(2 / 6)
+    assert found.difference_least == found.difference_most == pytest.approx(2 / 6)
     assert "official counts white space and punctuation: 2 edits of 6" in found.largest[0].why
 
 
 def test_other_script_is_an_edit_for_ancientdoc_alone(make):
     (found,) = parted(make, ("page_level_ocr", "學而時習", "学而时习", {}))
-    assert found.difference == pytest.approx(0.75)
+    assert found.difference_least == pytest.approx(0.75)
     assert "3 of 3 edits are variants or other script" in found.largest[0].why
 
 

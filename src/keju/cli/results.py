@@ -274,7 +274,8 @@ def protocols(
 ) -> None:
     """Show where official and strict differ in a run: by how much, on which items, and why.
 
-    A difference is strict - official on one scale; an error counts as 1 - min(1, error).
+    A difference is strict - official on one scale; an error counts as 1 - min(1, error). While
+    answers are unclear, values under strict and differences are ranges.
     docs/protocols.md lists what the two protocols do on every task, on example answers.
     """
     from keju.cli.output.protocol_tables import (

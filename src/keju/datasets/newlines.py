@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from keju.errors import number_of
+from keju.texts import Text, n_
 
 NewlineChoice = Literal["auto", "literal", "keep"]
 r"""``auto``: in a text in which at least one literal ``\n`` is followed by no Latin letter, every
@@ -42,18 +42,23 @@ class Newlines:
         self._breaks += breaks
         return converted.strip("\n")
 
-    def notes(self) -> Iterator[str]:
+    def notes(self) -> Iterator[Text]:
         """Notes on the texts that were converted and those that were kept, with their numbers."""
         if self._converted:
-            yield (
-                rf"literal \n read as line breaks: {self._breaks} in "
-                rf"{number_of(self._converted, 'text')} "
-                "(--option newlines=keep keeps them)"
+            yield n_(
+                "literal \\n read as line breaks: {:,} in {n:,} text (--option newlines=keep keeps "
+                "them)",
+                "literal \\n read as line breaks: {:,} in {n:,} texts (--option newlines=keep "
+                "keeps them)",
+                self._converted,
+                self._breaks,
             )
         if self._kept:
-            yield (
-                rf"literal \n kept in {number_of(self._kept, 'text')} "
-                "(--option newlines=literal makes them line breaks)"
+            yield n_(
+                "literal \\n kept in {n:,} text (--option newlines=literal makes them line breaks)",
+                "literal \\n kept in {n:,} texts (--option newlines=literal makes them line "
+                "breaks)",
+                self._kept,
             )
 
 

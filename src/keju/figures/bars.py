@@ -26,6 +26,8 @@ from keju.figures.parts import (
     data,
     distinct,
     format_number,
+    has_ranges,
+    lower_end_note,
     named,
     of_source,
     points,
@@ -58,17 +60,20 @@ def options(source: OfRun) -> Iterator[Drawn]:
     real = [n for n, v in source.run_set.by_model.items() if v.role != "baseline"]
     for table in tables:
         of = str(table["task"]).lower().replace("/", "-")
+        rows = option_rows(table, source.run_set.models, real, official.get(table["task"]))
+        caption = _(
+            "Error rate of the items with this option as reference, by option text, most "
+            "frequent first. Each dot is a model under strict, the black line the mean of "
+            "the models. The blue-grey line is their mean under official. The numbers at the "
+            "left count the items with this reference: rates of few items are unreliable."
+        )
+        ranges = has_ranges(rows, "error_rate", "error_rate_if_right")
         yield Figure(
             kind="options",
             of=of,
             title=_("{}: errors by option", table["task"]),
-            caption=_(
-                "Error rate of the items with this option as reference, by option text, most "
-                "frequent first. Each dot is a model under strict, the black line the mean of "
-                "the models. The blue-grey line is their mean under official. The numbers at the "
-                "left count the items with this reference: rates of few items are unreliable."
-            ),
-            rows=option_rows(table, source.run_set.models, real, official.get(table["task"])),
+            caption=join_lines([caption, lower_end_note()] if ranges else [caption]),
+            rows=rows,
             draw=_options_chart,
         ).or_undrawn(_("only baselines answered"))
 
@@ -91,7 +96,8 @@ def option_rows(
         for model, rate in zip(models, row[2], strict=True)
     }
     rows: list[Sequence[Any]] = list(table["rows"])  # type: ignore[call-overload]
-    for true, asked, rates, _instead, taken, *_ends in rows[:_MOST_OPTIONS]:
+    for true, asked, rates, _instead, taken, rates_if_right in rows[:_MOST_OPTIONS]:
+        if_right = dict(zip(models, rates_if_right, strict=True))
         known = {m: rate for m, rate in zip(models, rates, strict=True) if m in real}
         there = {model: rate for model, rate in known.items() if rate is not None}
         theirs = [printed[true, m] for m in known if printed.get((true, m)) is not None]
@@ -103,6 +109,7 @@ def option_rows(
                 "times_wrongly_taken": taken,
                 "model": model,
                 "error_rate": points(rate),
+                "error_rate_if_right": points(if_right[model]),
                 "official_error_rate": points(printed.get((true, model))),
                 "mean": points(fmean(there.values())),
                 "official_mean": points(fmean(theirs)) if theirs else None,

@@ -16,8 +16,11 @@ from keju.figures.parts import (
     Source,
     by_domain,
     data,
+    has_ranges,
     heading,
+    lower_end_note,
     named,
+    points,
     printed_marks_note,
 )
 from keju.figures.task_values import (
@@ -49,6 +52,9 @@ from keju.texts import _, join_lines, recognised
 from keju.words import Words
 
 _BOX = 26
+
+_Dot = tuple[str, Source, float, float | None]
+"""A model, its source, and its value with unclear answers as wrong and as right, in percent."""
 
 
 def boxes(source: OfRun) -> Iterator[Drawn]:
@@ -85,7 +91,7 @@ def _domain_rows(table: PrintedTable) -> list[Row]:
         if column.metric == "mean" and column.task in domains:
             name = {"domain": "", "column": column.task, "name_en": "", "name_zh": ""}
             models = [
-                (model, PAPER_SOURCE, value)
+                (model, PAPER_SOURCE, value, None)
                 for model, value in column.values.items()
                 if model != AVERAGE
             ]
@@ -112,6 +118,7 @@ def _boxes(benchmark: str, of: str, rows: list[Row], notes: Sequence[str]) -> Dr
                     "dot. In percent."
                 ),
                 *map(recognised, notes),
+                *([lower_end_note()] if has_ranges(rows) else []),
             ]
         ),
         rows=rows,
@@ -126,16 +133,19 @@ def task_box_rows(values: Sequence[Value]) -> list[Row]:
         by_task.setdefault((each.task, each.query, each.subset), []).append(each)
     rows: list[Row] = []
     for of_task in by_task.values():
-        found = [(each.model, each.source, 100 * each.value) for each in of_task]
+        found = [
+            (each.model, each.source, 100 * each.value, points(each.value_if_right))
+            for each in of_task
+        ]
         rows += _box(found, column_of(of_task[0]))
     return in_task_order(rows)
 
 
-def _box(models: Sequence[tuple[str, Source, float]], column: dict[str, str]) -> list[Row]:
+def _box(models: Sequence[_Dot], column: dict[str, str]) -> list[Row]:
     """Quartiles by linear interpolation, whiskers after Tukey."""
     if len(models) < 3:
         return []
-    values = np.array([value for _, _, value in models])
+    values = np.array([value for _, _, value, _ in models])
     low, middle, high = (float(each) for each in np.quantile(values, (0.25, 0.5, 0.75)))
     reach = 1.5 * (high - low)
     inside = values[(values >= low - reach) & (values <= high + reach)]
@@ -146,8 +156,8 @@ def _box(models: Sequence[tuple[str, Source, float]], column: dict[str, str]) ->
     }  # fmt: skip
     dots: list[Row] = [
         {**column, "part": "model", "model": named(name, source), "source": source,
-         "value": round(value, 4)}
-        for name, source, value in models
+         "value": round(value, 4), "value_if_right": if_right}
+        for name, source, value, if_right in models
     ]  # fmt: skip
     return [box, *dots]
 

@@ -16,12 +16,14 @@ from keju.figures.parts import (
     cycled,
     data,
     distinct,
+    has_ranges,
     heading,
+    line_note,
     points,
 )
 from keju.figures.theme import OWN, PAPERS, RULE, SERIES, SHAPES
 from keju.files import slug
-from keju.texts import _, recognised
+from keju.texts import _, join_lines, recognised
 from keju.words import Words
 
 _MOST_STEPS = 60
@@ -38,25 +40,33 @@ def costs(source: OfRun) -> Iterator[Drawn]:
                 _("fewer than two models have known costs"),
                 _("fewer than two models have known times"),
             )
+            rows = cost_rows(source, board, unit)
             yield Figure(
                 kind="costs",
                 of=f"{slug(board.benchmark)}-{unit}",
                 title=_("{}: cost and quality", recognised(board.title)),
-                caption=_(
-                    "Overall mean (strict, percent) against {} per 1,000 items, including the "
-                    "transcription before an answer. The line connects the models that no other "
-                    "model beats in both; hollow marks are baselines.",
-                    board.currency,
-                )
-                if unit == "money"
-                else _(
-                    "Overall mean (strict, percent) against seconds per 1,000 items, including "
-                    "the transcription before an answer. The line connects the models that no "
-                    "other model beats in both; hollow marks are baselines."
-                ),
-                rows=cost_rows(source, board, unit),
+                caption=_describe_costs(board, unit, rows),
+                rows=rows,
                 draw=_costs_chart,
             ).or_undrawn(few_costs if unit == "money" else few_times, fewest=2)
+
+
+def _describe_costs(board: Leaderboard, unit: str, rows: Sequence[Row]) -> str:
+    described = (
+        _(
+            "Overall mean (strict, percent) against {} per 1,000 items, including the "
+            "transcription before an answer. The line connects the models that no other "
+            "model beats in both; hollow marks are baselines.",
+            board.currency,
+        )
+        if unit == "money"
+        else _(
+            "Overall mean (strict, percent) against seconds per 1,000 items, including "
+            "the transcription before an answer. The line connects the models that no "
+            "other model beats in both; hollow marks are baselines."
+        )
+    )
+    return join_lines([described, line_note()] if has_ranges(rows) else [described])
 
 
 def cost_rows(source: OfRun, board: Leaderboard, unit: str) -> list[Row]:
@@ -74,16 +84,17 @@ def cost_rows(source: OfRun, board: Leaderboard, unit: str) -> list[Row]:
         if speed := timed.get(name):
             per = None if speed.busy else speed.thousand
         cost = money(model_responses, source.prices) if unit == "money" else per
-        if value is not None and cost:
-            found.append((cost, -value, name, model_responses.role))
+        if result and value is not None and cost:
+            if_right = points(result.overall.better_end)
+            found.append((cost, -value, name, model_responses.role, if_right))
     rows: list[Row] = []
     high = float("-inf")
-    for cost, negative, name, role in sorted(found):
+    for cost, negative, name, role, if_right in sorted(found):
         best = -negative > high and role != "baseline"
         high = max(high, -negative) if role != "baseline" else high
         rows.append(
             {"model": name, "role": role, "unit": unit, "cost": round(cost, 4), "value": -negative,
-             "best": best}
+             "value_if_right": if_right, "best": best}
         )  # fmt: skip
     return _place_labels(rows)
 
@@ -107,12 +118,13 @@ def _costs_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
     )  # fmt: skip
     plain = alt.datum.role == "baseline"
     front = base.transform_filter(alt.datum.best).mark_line(color=RULE, strokeWidth=2)
+    lines = base.mark_rule(color=PAPERS).encode(y2="value_if_right:Q")
     marks = base.mark_point(size=70, strokeWidth=1.6, opacity=1).encode(
         fill=alt.condition(plain, alt.value("#ffffff"), alt.value(OWN)),
         stroke=alt.condition(plain, alt.value(PAPERS), alt.value(OWN)),
     )
     names = base.mark_text(align="left", dx=9, fontSize=10).encode(y="label_at:Q", text="model:N")
-    return alt.layer(front, marks, names).properties(width=460, height=300)
+    return alt.layer(front, lines, marks, names).properties(width=460, height=300)
 
 
 def risks(source: OfRun) -> Iterator[Drawn]:

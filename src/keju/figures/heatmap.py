@@ -17,7 +17,9 @@ from keju.figures.parts import (
     data,
     distinct,
     format_number,
+    has_ranges,
     heading,
+    lower_end_note,
     models_axis,
     named,
     points,
@@ -82,6 +84,8 @@ def _heatmap(benchmark: str, values: Sequence[Value], notes: Sequence[str]) -> D
     ]
     if {each.source for each in values} == {OWN_SOURCE, PAPER_SOURCE}:
         lines.append(_("† as the paper printed it."))
+    if has_ranges(rows):
+        lines.append(lower_end_note())
     return Figure(
         kind="heatmap",
         of=slug(benchmark),
@@ -113,6 +117,7 @@ def heatmap_rows(values: Sequence[Value]) -> list[Row]:
                 "source": each.source,
                 **column_of(each),
                 "value": points(each.value),
+                "value_if_right": points(each.value_if_right),
                 "scaled": None if scaled is None else round(scaled, 4),
                 "label": format_number(points(each.value)),
             }

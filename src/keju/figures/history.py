@@ -9,10 +9,10 @@ import altair as alt
 from keju.analysis.history import History, history_records
 from keju.definitions import benchmark_title
 from keju.figures.figure import Drawn, Figure, Row, Undrawn
-from keju.figures.parts import data, distinct, heading, points
+from keju.figures.parts import data, distinct, has_ranges, heading, lower_end_note, points
 from keju.figures.theme import INK, OWN, PAPER
 from keju.files import slug
-from keju.texts import _
+from keju.texts import Text, _, join_lines
 from keju.words import Words
 
 _COLUMNS = 4
@@ -39,31 +39,38 @@ def history_figures(history: History) -> Iterator[Drawn]:
                 kind="history",
                 of=name,
                 title=_("{}: overall value by label", title),
-                caption=caption,
+                caption=_with_note(caption, overall),
                 rows=overall,
                 draw=_overall_chart,
             )
         of_tasks = [row for row in own if row["task"] and row["value"] is not None]
         names = distinct(of_tasks, "name")[:_MOST_TASKS]
         if names:
+            drawn = [row for row in of_tasks if row["name"] in names]
+            caption = _(
+                "Main metrics under {} in percent, with 95 % intervals by group. A filled "
+                "triangle is a significant change since the label before (paired test, "
+                "adjusted over all tasks and changes). The scales differ.",
+                history.protocol,
+            )
             yield Figure(
                 kind="history-tasks",
                 of=name,
                 title=_("{}: tasks by label", title),
-                caption=_(
-                    "Main metrics under {} in percent, with 95 % intervals by group. A filled "
-                    "triangle is a significant change since the label before (paired test, "
-                    "adjusted over all tasks and changes). The scales differ.",
-                    history.protocol,
-                ),
-                rows=[row for row in of_tasks if row["name"] in names],
+                caption=_with_note(caption, drawn),
+                rows=drawn,
                 draw=_tasks_chart,
             )
 
 
+def _with_note(caption: Text, rows: Sequence[Row]) -> str:
+    return join_lines([caption, lower_end_note()] if has_ranges(rows) else [caption])
+
+
 def _row(record: dict[str, str | float | None]) -> Row:
-    percent = ("value", "low", "high", "change", "change_low", "change_high",
-               "total_change", "total_change_low", "total_change_high")  # fmt: skip
+    percent = ("value", "value_if_right", "low", "high",
+               *(f"{prefix}change{end}" for prefix in ("", "total_")
+                 for end in ("", "_least", "_most", "_low", "_high")))  # fmt: skip
     scaled = {name: points(value) if isinstance(value := record[name], float) else None
               for name in percent}  # fmt: skip
     name = "/".join(str(record[key]) for key in ("task", "query") if record[key])

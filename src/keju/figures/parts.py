@@ -30,6 +30,26 @@ def printed_marks_note() -> Text:
     return _("Filled marks are of this run; hollow marks with † are as the paper printed them.")
 
 
+def line_note() -> Text:
+    """The note of figures with `range_lines`."""
+    return _("A thin line ends at the value if every unclear answer were right.")
+
+
+def lower_end_note() -> Text:
+    """The note of figures that show one end of the values with unclear answers."""
+    return _(
+        "Unclear answers are drawn as wrong. The report's tables and the figure's CSV have both "
+        "ends of each value."
+    )
+
+
+def has_ranges(
+    rows: Iterable[Row], value: str = "value", other_end: str = "value_if_right"
+) -> bool:
+    """Whether unclear answers make a value of the rows a range."""
+    return any(row.get(other_end) not in (None, row.get(value)) for row in rows)
+
+
 class OfRun(NamedTuple):
     """The data for figures of a run.
 

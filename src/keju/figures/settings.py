@@ -16,16 +16,18 @@ from keju.figures.parts import (
     OfRun,
     data,
     distinct,
+    has_ranges,
     heading,
+    line_note,
     named,
     points,
 )
 from keju.figures.theme import PAPERS, SETTINGS, SOFT
 from keju.files import slug
-from keju.formatting import percent
+from keju.formatting import percent, percent_range
 from keju.items import Setting
 from keju.published import SettingFigure, SettingMean, paper, papers, published_tables
-from keju.texts import _, listed, recognised
+from keju.texts import _, join_lines, listed, recognised
 from keju.words import Words
 
 THREE: tuple[Setting, ...] = ("image", "own-ocr", "gold-ocr")
@@ -39,6 +41,7 @@ def settings(source: OfRun) -> Iterator[Drawn]:
     if not rows:
         yield Undrawn("settings", "", _("no model answered in two of {}", listed(THREE)))
         return
+    notes = [line_note()] if has_ranges(rows) else []
     yield Figure(
         kind="settings",
         of="",
@@ -46,10 +49,15 @@ def settings(source: OfRun) -> Iterator[Drawn]:
             "Scores by input: image, image with own transcription, image with reference "
             "transcription"
         ),
-        caption=_(
-            "Main metrics under strict, in percent, over the items that the model answered in "
-            "every setting. From image to own-ocr, the difference is the effect of transcribing "
-            "first; from own-ocr to gold-ocr, the cost of OCR errors."
+        caption=join_lines(
+            [
+                _(
+                    "Main metrics under strict, in percent, over the items that the model answered "
+                    "in every setting. From image to own-ocr, the difference is the effect of "
+                    "transcribing first; from own-ocr to gold-ocr, the cost of OCR errors."
+                ),
+                *notes,
+            ]
         ),
         rows=rows,
         draw=_settings_chart,
@@ -115,13 +123,16 @@ def setting_rows(tables: Sequence[StepTable]) -> list[Row]:
             "task": f"{row.task} {row.metric}",
             "setting": setting,
             "value": float(percent(value)),
+            "value_if_right": None if if_right is None else float(percent(if_right)),
             "items": row.items,
-            "label": percent(value),
+            "label": percent_range(value, if_right),
         }
         for table in tables
         if table.protocol == "strict"
         for row in table.rows
-        for setting, value in zip(table.columns, row.values, strict=False)
+        for setting, value, if_right in zip(
+            table.columns, row.values, row.values_if_right or row.values, strict=False
+        )
         if value is not None
     ]
 
@@ -182,11 +193,16 @@ def _settings_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
             yOffset=alt.YOffset("setting:N", sort=distinct(its, "setting")),
         )  # fmt: skip
         bars = base.mark_bar(stroke=SETTINGS[-1], strokeWidth=0.6).encode(fill=fill)
+        lines = base.transform_filter("isValid(datum.value_if_right)").mark_rule(color=SOFT)
         named_bars = base.transform_calculate(shown="datum.label + ' · ' + datum.setting")
-        text = named_bars.mark_text(align="left", dx=4, fontSize=8).encode(
-            text="shown:N", color=alt.value(SOFT)
+        named_bars = named_bars.transform_calculate(
+            end="max(datum.value, isValid(datum.value_if_right) ? datum.value_if_right : 0)"
         )
-        return alt.layer(bars, text, title=heading(name, 230)).properties(
+        text = named_bars.mark_text(align="left", dx=4, fontSize=8).encode(
+            x=alt.X("end:Q", title=words(_("percent"))), text="shown:N", color=alt.value(SOFT)
+        )
+        layers = [bars, lines.encode(x2="value_if_right:Q"), text]
+        return alt.layer(*layers, title=heading(name, 230)).properties(
             width=230, height=alt.Step(13)
         )
 

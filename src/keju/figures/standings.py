@@ -16,6 +16,8 @@ from keju.figures.parts import (
     OfRun,
     data,
     distinct,
+    has_ranges,
+    lower_end_note,
     named,
     of_source,
     points,
@@ -78,6 +80,13 @@ def _build_caption(board: Leaderboard, rows: Sequence[Row]) -> str:
     ]
     if any(row["tasks"] != row["of"] for row in rows):
         lines.append(_("In brackets: the number of tasks with a value, if some have none."))
+    if has_ranges(rows):
+        lines.append(
+            _(
+                "Of two numbers, the lower one (where the mark is) has unclear answers as wrong, "
+                "the higher one as right."
+            )
+        )
     return join_lines(lines)
 
 
@@ -100,6 +109,7 @@ def standing_rows(board: Leaderboard) -> list[Row]:
                         "role": in_english(group.title),
                         "protocol": protocol,
                         "value": value,
+                        "value_if_right": points(found.overall.better_end),
                         "low": points(low),
                         "high": points(high),
                         "tasks": len(parts) - len(missing),
@@ -238,15 +248,17 @@ def differences(source: OfRun) -> Iterator[Drawn]:
                 why = _("{} models are too many", models) if rows else _("no two models to compare")
                 yield Undrawn("differences", of, why)
                 continue
+            caption = _(
+                "The overall mean of the model of the row minus that of the column, in "
+                "points. Significant differences have a frame: paired randomisation test "
+                "over groups (books, plates, bones), adjusted for all pairs (Holm), p ≤ .05."
+            )
+            ranges = has_ranges(rows, "difference_least", "difference_most")
             yield Figure(
                 kind="differences",
                 of=of,
                 title=_("{}: which models differ ({})", recognised(board.title), protocol),
-                caption=_(
-                    "The overall mean of the model of the row minus that of the column, in "
-                    "points. Significant differences have a frame: paired randomisation test "
-                    "over groups (books, plates, bones), adjusted for all pairs (Holm), p ≤ .05."
-                ),
+                caption=join_lines([caption, lower_end_note()] if ranges else [caption]),
                 rows=rows,
                 draw=_differences_chart,
             )
@@ -262,6 +274,8 @@ def difference_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:
             "below": other,
             "protocol": protocol,
             "difference": round(100 * gap.difference, 2),
+            "difference_least": round(100 * gap.least, 2),
+            "difference_most": round(100 * gap.most, 2),
             "p": gap.p_holm,
             "significant": gap.significant,
             "label": f"{100 * gap.difference:+.1f}",

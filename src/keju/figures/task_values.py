@@ -28,7 +28,10 @@ from keju.words import Words
 
 
 class Value(NamedTuple):
-    """A model's main value on one task, a fraction; `subset` is the subset of its images."""
+    """A model's main value on one task, a fraction; `subset` is the subset of its images.
+
+    `value_if_right` is the value if every unclear answer were right; None of a paper's models.
+    """
 
     model: str
     source: Source
@@ -39,6 +42,7 @@ class Value(NamedTuple):
     metric: str
     value: float
     higher: bool
+    value_if_right: float | None = None
 
 
 def own_values(source: OfRun, benchmark: str, protocol: Protocol) -> list[Value]:
@@ -47,7 +51,7 @@ def own_values(source: OfRun, benchmark: str, protocol: Protocol) -> list[Value]
         Value(
             model, OWN_SOURCE, source.run_set.by_model[model].role, each.task, each.query, "",
             main.metric, main.value,
-            higher_is_better(each.task, each.query, protocol, main.metric),
+            higher_is_better(each.task, each.query, protocol, main.metric), main.better_end,
         )
         for (model, its), result in source.run_set.results.items()
         for each in result.tasks

@@ -42,6 +42,12 @@ def bounds_text(low: str, high: str) -> Text:
     return _("{} to {}", low, high)
 
 
+def signed_range(least: float, most: float) -> str:
+    """A difference in percent points; both ends while answers are unclear."""
+    ends = list(dict.fromkeys(f"{100 * end:+.1f}" for end in sorted((least, most))))
+    return bounds_text(*ends) if len(ends) > 1 else ends[0]
+
+
 def interval_text(interval: Interval | None) -> str:
     """An interval of fractions in percent; empty without one."""
     return bounds_text(percent(interval.low), percent(interval.high)) if interval else ""

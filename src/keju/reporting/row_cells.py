@@ -18,7 +18,7 @@ from keju.formatting import (
     percent_range,
     unclear_percent,
 )
-from keju.reporting.cells import Cell, bounds_text, interval_text
+from keju.reporting.cells import Cell, bounds_text, interval_text, signed_range
 from keju.reporting.comparison_text import describe_undecided, format_difference
 from keju.reporting.leaderboard_cells import (
     chance_lines,
@@ -154,7 +154,7 @@ def _wording(found: WordingValue) -> Cell:
     unclear = [_("{} % unclear", unclear_percent(found.unclear))] if found.unclear else []
     if found.least is None or found.most is None:
         return Cell(value, note=join_lines(unclear))
-    notes: list[str] = [_signed_range(found.least, found.most)]
+    notes: list[str] = [signed_range(found.least, found.most)]
     if found.interval:
         low, high = (f"{100 * end:+.1f}" for end in found.interval[:2])
         notes.append(bounds_text(low, high))
@@ -176,18 +176,12 @@ def round_cells(row: RoundSpread) -> list[Cell]:
     ]
 
 
-def _signed_range(least: float, most: float) -> str:
-    """A difference in percent points; both ends while answers are unclear."""
-    ends = list(dict.fromkeys(f"{100 * end:+.1f}" for end in sorted((least, most))))
-    return bounds_text(*ends) if len(ends) > 1 else ends[0]
-
-
 def hard_item_cells(row: HardItem) -> list[Cell]:
     """The median of the models' values, the difference from their means, and how many score 0."""
     nothing = number_range(row.nothing, row.nothing_if_right)
     return [
         Cell(percent_range(row.value, row.value_if_right)),
-        Cell(_signed_range(row.below, row.below_if_right)),
+        Cell(signed_range(row.below, row.below_if_right)),
         Cell(f"{nothing} / {row.models}"),
     ]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from keju.definitions import Query, Task, task
 from keju.extraction.rules import explain_origin
-from keju.items import AnswerForm, Protocol, Record, Score
+from keju.items import AnswerForm, Protocol, Record, Score, better_end
 from keju.scoring.aggregate import aggregate
 from keju.scoring.results import MetricResult, TaskResult
 from keju.scoring.rules import list_steps, lower_is_better
@@ -30,24 +30,43 @@ class ProtocolDifference(Record, frozen=True, kw_only=True):
 
 
 class ItemDifference(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """One item's two values on one scale, errors as 1 - error, and why they differ."""
+    """One item's two values on one scale, errors as 1 - error, and why they differ.
+
+    The fields of a range are those of `TaskDifference`.
+    """
 
     id: str
     round: int
     official: float
     strict: float
-    difference: float
+    strict_if_right: float
+    difference_least: float
+    difference_most: float
     why: str
+
+    @property
+    def certain_difference(self) -> float:
+        """The size of the difference, whatever an unclear answer is."""
+        return smallest_size(self.difference_least, self.difference_most)
+
+    @property
+    def possible_difference(self) -> float:
+        """The largest size that the difference can have."""
+        return max(abs(self.difference_least), abs(self.difference_most))
 
 
 class TaskDifference(Record, frozen=True, kw_only=True, omit_defaults=False):
     """One task's two values, where a model's responses have both.
 
     The metrics are each protocol's main one, or where that has no value (no weights) the first
-    that has. `official` and `strict` are the task's values as reported; `difference` is strict -
-    official on one scale, where errors are 1 - min(1, error). `apart` counts the items whose
-    values differ by half a point or more; `largest` has those with the largest differences. `steps`
-    are the steps from a response to a number in which the two metrics differ.
+    that has. `official` and `strict` are the task's values as reported, `strict_if_right` is
+    `strict` if every unclear answer were right (`strict` itself where none is unclear). The
+    difference is strict - official on one scale, where errors are 1 - min(1, error): from
+    `difference_least` to `difference_most`. `apart` counts the items whose values differ by half a
+    point or more whatever their unclear answers are, `apart_most` those whose values may;
+    `largest` has those whose values differ with unclear answers as wrong, the largest certain
+    differences first. `steps` are the steps from a response to a number in which the two metrics
+    differ.
     """
 
     model: str
@@ -57,9 +76,12 @@ class TaskDifference(Record, frozen=True, kw_only=True, omit_defaults=False):
     official: float
     strict_metric: str
     strict: float
-    difference: float
+    strict_if_right: float
+    difference_least: float
+    difference_most: float
     items: int
     apart: int
+    apart_most: int
     steps: tuple[ProtocolDifference, ...]
     largest: tuple[ItemDifference, ...]
 
@@ -67,6 +89,11 @@ class TaskDifference(Record, frozen=True, kw_only=True, omit_defaults=False):
     def name(self) -> str:
         """The task's id, with its query where it has several."""
         return f"{self.task}/{self.query}" if self.query else self.task
+
+    @property
+    def certain_difference(self) -> float:
+        """The size of the difference, whatever the unclear answers are."""
+        return smallest_size(self.difference_least, self.difference_most)
 
 
 class _Both(NamedTuple):
@@ -122,6 +149,11 @@ def to_higher_is_better(protocol: Protocol, where: _Where, metric: str, value: f
     return 1 - min(1.0, value) if error else value
 
 
+def smallest_size(least: float, most: float) -> float:
+    """The smallest absolute value of the numbers from `least` to `most`."""
+    return 0.0 if least <= 0 <= most else min(abs(least), abs(most))
+
+
 def _mains(official: TaskResult, strict: TaskResult) -> tuple[MetricResult, MetricResult] | None:
     """Each protocol's first metric that has a value; None where one has none."""
     first = [
@@ -135,29 +167,39 @@ def _difference(
     result: TaskResult,
     scores: Sequence[Score],
     mains: tuple[MetricResult, MetricResult],
-    most: int,
+    count: int,
 ) -> TaskDifference:
     where = (result.task, result.query)
-    items = sorted(_items(where, scores, mains), key=lambda each: -abs(each.difference))
-    values = [main.value or 0.0 for main in mains]
-    worths = [
-        to_higher_is_better(protocol, where, main.metric, value)
-        for protocol, main, value in zip(PROTOCOLS, mains, values, strict=True)
-    ]
+    items = sorted(
+        _items(where, scores, mains),
+        key=lambda each: (-each.certain_difference, -abs(each.difference_least)),
+    )
+    official, strict = (main.value or 0.0 for main in mains)
+    strict_if_right = mains[1].better_end or 0.0
     metrics = (mains[0].metric, mains[1].metric)
+    of_official = to_higher_is_better("official", where, metrics[0], official)
+    least, most = (
+        to_higher_is_better("strict", where, metrics[1], end) - of_official
+        for end in (strict, strict_if_right)
+    )
     return TaskDifference(
         model=scores[0].model,
         task=result.task,
         query=result.query,
-        official_metric=mains[0].metric,
-        official=values[0],
-        strict_metric=mains[1].metric,
-        strict=values[1],
-        difference=worths[1] - worths[0],
+        official_metric=metrics[0],
+        official=official,
+        strict_metric=metrics[1],
+        strict=strict,
+        strict_if_right=strict_if_right,
+        difference_least=least,
+        difference_most=most,
         items=len(items),
-        apart=sum(abs(each.difference) >= LEAST_DIFFERENCE for each in items),
+        apart=sum(each.certain_difference >= LEAST_DIFFERENCE for each in items),
+        apart_most=sum(each.possible_difference >= LEAST_DIFFERENCE for each in items),
         steps=tuple(differing_steps(*_declared(where), metrics)),
-        largest=tuple(each for each in items[:most] if abs(each.difference) >= LEAST_DIFFERENCE),
+        largest=tuple(
+            each for each in items[:count] if abs(each.difference_least) >= LEAST_DIFFERENCE
+        ),
     )
 
 
@@ -175,13 +217,18 @@ def _items(
         if pair[0] is None or pair[1] is None or pair[0].value is None or pair[1].value is None:
             continue
         left = to_higher_is_better("official", where, mains[0].metric, pair[0].value)
-        right = to_higher_is_better("strict", where, mains[1].metric, pair[1].value)
+        right, if_right = (
+            to_higher_is_better("strict", where, mains[1].metric, end)
+            for end in (pair[1].value, better_end(pair[1]).value or 0.0)
+        )
         yield ItemDifference(
             id=item,
             round=number,
             official=left,
             strict=right,
-            difference=right - left,
+            strict_if_right=if_right,
+            difference_least=right - left,
+            difference_most=if_right - left,
             why=join_clauses(_why(form, both, pair[1])),
         )
 

@@ -59,6 +59,17 @@ def test_an_item_is_one_line_with_its_reason(run: RunFolder):
     assert "\n" not in line
 
 
+def test_an_unclear_answer_makes_strict_and_the_difference_ranges(run: RunFolder):
+    (found,) = [
+        each for each in list_protocol_differences(run, tasks=["T7"]) if "bad" in each.model
+    ]
+    assert (found.official, found.strict, found.strict_if_right) == (0, 0, 1)
+    console = Console(file=io.StringIO(), width=120)
+    console.print(*protocol_tables([found]))
+    shown = " ".join(console.file.getvalue().split())
+    assert "0.0–100.0 +0.0 to +100.0 0–1 of 1" in shown
+
+
 @pytest.mark.parametrize("how", ["no scores", "one protocol"])
 def test_scores_that_lack_something_are_not_shown(run: RunFolder, how: str):
     if how == "no scores":

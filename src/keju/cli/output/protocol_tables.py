@@ -11,8 +11,9 @@ from keju.analysis.labels import metric_label
 from keju.cli.output.console import name_columns, plain_table, translate
 from keju.definitions import QuestionForms, question_forms_of, task
 from keju.errors import UsageError, shortened
-from keju.formatting import percent
+from keju.formatting import number_range, percent, percent_range
 from keju.items import Protocol, Score, variant_of
+from keju.reporting.cells import signed_range
 from keju.runs import RunFolder
 from keju.scoring import PROTOCOLS, TaskDifference, list_task_differences, stored_scores
 from keju.texts import _
@@ -85,7 +86,10 @@ def _by_variant(scores: Sequence[Score], most: int) -> Iterator[TaskDifference]:
 
 
 def protocol_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
-    """One table per model, one row per task: both values in percent, their difference, items."""
+    """One table per model, one row per task: both values in percent, their difference, items.
+
+    While answers are unclear, the value under `strict`, the difference and the items are ranges.
+    """
     by_model: dict[str, list[TaskDifference]] = {}
     for each in found:
         by_model.setdefault(each.model, []).append(each)
@@ -100,9 +104,9 @@ def protocol_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
                 metric_label(each.task, each.query, "official", each.official_metric),
                 percent(each.official),
                 metric_label(each.task, each.query, "strict", each.strict_metric),
-                percent(each.strict),
-                f"{100 * each.difference:+.1f}",
-                _("{:,} of {:,}", each.apart, each.items),
+                percent_range(each.strict, each.strict_if_right),
+                translate(signed_range(each.difference_least, each.difference_most)),
+                _("{} of {:,}", number_range(each.apart, each.apart_most, ","), each.items),
             )
         yield table
 
@@ -118,6 +122,6 @@ def protocol_lines(found: Iterable[TaskDifference]) -> Iterator[str]:
                 each.name,
                 shortened(item.id) + number,
                 percent(item.official),
-                percent(item.strict),
+                percent_range(item.strict, item.strict_if_right),
                 translate(item.why),
             )
