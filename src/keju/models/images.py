@@ -106,7 +106,9 @@ class Fit(Record, frozen=True, kw_only=True):
                 file = io.BytesIO()
                 small.save(file, form, quality=_QUALITY, subsampling=0)  # PNG has neither
                 width, height = small.size
-                written = ImageRef(path="", sha256="", width=width, height=height, size=file.tell())
+                written = ImageRef(
+                    path="", sha256="", width=width, height=height, size=file.getbuffer().nbytes
+                )
                 if small.size == (1, 1) or not self.touches(written):
                     return file.getvalue(), f"image/{form.lower()}"
             scale *= _SMALLER
