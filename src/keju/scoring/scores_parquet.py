@@ -74,7 +74,7 @@ _GROUP_ROWS = 16_384
 
 
 class AnswerPlace(NamedTuple):
-    """The fields that name one answer of a model in a run."""
+    """The place of one answer of a model in a run."""
 
     task: str
     query: str
