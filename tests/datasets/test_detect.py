@@ -197,7 +197,7 @@ def test_a_broken_table_is_the_reason_why_no_mapping_is_drafted(tmp_path):
     lines, code = detect(tmp_path / "src")
     assert code == 1
     assert lines[-1].startswith("No mapping can be drafted: ")
-    assert "data.json: not readable as JSON" in lines[-1]
+    assert "data.json: object 1: not readable as JSON" in lines[-1]
 
 
 def test_a_mapping_file_that_exists_is_not_overwritten(tmp_path):

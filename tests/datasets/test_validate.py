@@ -242,9 +242,7 @@ def test_a_missing_image_is_named_with_every_item_that_shows_it(make: Make) -> N
     write_items(dataset.items_path, items)
     with_manifest(dataset, hash=items_hash(items), images=1)
     found = findings(dataset)
-    assert found[0].startswith(
-        f"error: a and 1 more: {ref[0].path}: image not readable: No such file"
-    )
+    assert found[0].startswith(f"error: a and 1 more: {ref[0].path}: the image is missing")
     assert found[1].startswith("warning: images/")
     assert "no item uses this file" in found[1]
     assert len(found) == 2
@@ -362,5 +360,5 @@ def test_only_a_few_images_are_under_way_at_a_time(
     check = room._check_image
     monkeypatch.setattr(room, "_check_image", lambda *a: checked.append(1) or check(*a))
     (dataset.path / read_items(dataset.items_path)[0].images[0].path).unlink()
-    assert "not readable" in str(next(validate(dataset.path)))
+    assert "missing" in str(next(validate(dataset.path)))
     assert len(checked) <= 2 * room.WORKERS

@@ -316,7 +316,7 @@ class Dataset:
                 data = path.read_bytes() if path.stat().st_size == ref.size else b""
             except FileNotFoundError:
                 raise DataError(
-                    "no such file", file=path, hint="Import the dataset again"
+                    "the image is missing", file=path, hint="Import the dataset again"
                 ) from None
             except OSError as error:
                 reason = error.strerror or str(error)
