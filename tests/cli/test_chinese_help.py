@@ -131,7 +131,7 @@ ERRORS = {
     "见 keju run --help",
     "serve mini --port 70000": "keju: '--port' 的值无效：不得大于 65535。见 keju serve --help",
     "score x --protocol bad": "keju: '--protocol' 的值无效：'bad' 不是下列之一："
-    "'official', 'strict', 'both'。见 keju score --help",
+    "'official', 'strict', 'printed', 'with-reasoning', 'both'。见 keju score --help",
     "run --limit": "keju: 选项 '--limit' 后面要有一个值。见 keju --help",
     "run mini --batch=3": "keju: 选项 '--batch' 不带值。见 keju --help",
     "tasks a b": "keju: 多余的参数：a b。见 keju tasks --help",

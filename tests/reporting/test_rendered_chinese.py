@@ -114,7 +114,7 @@ def test_punctuation_and_spaces_of_the_table_of_times(own, tmp_path, others, col
     page = b"".join(render(view, Browser(run_set, words), words, single=True))
     tree = html.fromstring(page.decode())
     texts = sentences(tree)
-    assert any("下限" in text for text in texts) == (others > 0.5)
+    assert any("上限" in text for text in texts) == (others > 0.5)
     assert wrong_in(texts) == {}
 
 

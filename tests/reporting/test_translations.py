@@ -21,7 +21,10 @@ from tests.support.scored_runs import HOSTILE
 ZH = Words("zh")
 HAN = re.compile("[\u4e00-\u9fff]")
 ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
-EXEMPT = re.compile(r"keju [a-z-]+( [a-z]+)?( RUN)?|--[\w-]+[ =]\S+|\w+\|\S*( \w+\|\S*)?")
+EXEMPT = re.compile(
+    r"keju judge extract run --model M|keju [a-z-]+( [a-z]+)?( RUN)?|--[\w-]+[ =]\S+"
+    r"|\w+\|\S*( \w+\|\S*)?"
+)
 """Commands, options and signatures, which are the same in every language."""
 
 

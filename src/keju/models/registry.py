@@ -39,6 +39,21 @@ from keju.texts import _, using
 SPELLING = re.compile(r"[a-z][a-z0-9-]*(:[A-Z][A-Z0-9_/=+-]*)?")
 """The form of a declared model string: ``KIND`` or ``KIND:PART``."""
 
+_NAMES = {
+    "paddle": "ppocr",
+    "got": "got:DIR",
+    "gpt": "openai:{}",
+    "chatgpt": "openai:{}",
+    "o1": "openai:{}",
+    "o3": "openai:{}",
+    "o4": "openai:{}",
+    "claude": "inspect:anthropic/{}",
+    "gemini": "inspect:google/{}",
+    "mistral": "inspect:mistral/{}",
+    "grok": "inspect:grok/{}",
+}
+"""The model strings of names that begin so; {} is the name."""
+
 
 class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A kind of model as kinds.toml or a plug-in declares it.
@@ -307,11 +322,21 @@ def _unknown(spec: str) -> UsageError | PrerequisiteError:
     for other in elsewhere():
         if other.kind == kind:
             return PrerequisiteError(_("the model {!r}", spec), other.install)
+    spellings = [declared.spelling for declared in declarations()]
+    lower = spec.casefold()
+    near = (
+        [spelling for spelling in spellings if spelling.partition(":")[2] == spec]
+        or [means.format(spec) for begins, means in _NAMES.items() if lower.startswith(begins)]
+        or nearest_names(kind, MODELS)
+    )
+    # Open models have their version or size in the name: Qwen2-VL-7B, qwen2.5vl:7b.
+    if not near and re.search(r"\d", kind):
+        near = [f"openai:{spec} --base-url URL"]
     return UsageError(
         "no model {!r}.{} Models: {}",
         spec,
-        did_you_mean(nearest_names(kind, MODELS)),
-        ", ".join(declared.spelling for declared in declarations()),
+        did_you_mean(near),
+        ", ".join(spellings),
         hint=describe_broken() or None,
     )
 

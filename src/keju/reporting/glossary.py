@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from keju.analysis.labels import metric_of_task, task_name
@@ -12,6 +13,9 @@ from keju.items import Protocol
 from keju.layout import ReadingPattern
 from keju.reporting.terms import LAYERS, PATTERNS, TERMS, PatternSense, Term
 from keju.scoring import PROTOCOLS
+from keju.words import Words
+
+_TAG = re.compile(r"<[^>]*>")
 
 _Place = tuple[Protocol, str, str]
 
@@ -56,6 +60,23 @@ class Glossary(NamedTuple):
         ]
         return found[0] if len(set(found)) == 1 else ""
 
+    def occurring(self, page: str, words: Words, also: Collection[str] = ()) -> dict[str, str]:
+        """The terms that a page's text has, with their meanings, all as the page shows them.
+
+        Args:
+            page: the page's HTML.
+            words: the page's language.
+            also: keys of terms that the page shows later, when items are opened.
+        """
+        text = _TAG.sub(" ", page)
+        english = words.language == "en"
+        shown = [
+            term
+            for key, term in self.terms.items()
+            if key in also or _has(text, words(term.name), english=english)
+        ]
+        return {words(term.name): words(term.meaning) for term in shown}
+
     def head(self, head: str) -> str:
         """The definition of a column head: a protocol, or ``protocol: metric``."""
         protocol, _, metric = head.partition(": ")
@@ -63,6 +84,12 @@ class Glossary(NamedTuple):
             sense.definition for sense in self.metrics.get(metric, ()) if sense.protocol == protocol
         ]
         return found[0] if len(found) == 1 else self.terms[protocol].meaning
+
+
+def _has(text: str, term: str, *, english: bool) -> bool:
+    if not english:
+        return term in text
+    return re.search(rf"\b{re.escape(term)}s?\b", text, re.IGNORECASE) is not None
 
 
 def glossary(results: Results) -> Glossary:
