@@ -25,11 +25,8 @@ def with_humans(scored_run):
     answers = list(run.responses(first))[:3]
     with ResponseStore(run) as store:
         for name, times in TIMES.items():
-            store.replace(
-                name,
-                [replace(answer, model=name, seconds=seconds, key=f"{name}{number}")
-                 for number, (answer, seconds) in enumerate(zip(answers, times, strict=True))],
-            )  # fmt: skip
+            for number, (answer, seconds) in enumerate(zip(answers, times, strict=True)):
+                store.append(replace(answer, model=name, seconds=seconds, key=f"{name}{number}"))
     people = {name: {"kind": "human"} for name in TIMES}
     run.write_manifest(replace(manifest, models={**manifest.models, **people}))
     score_run(run)

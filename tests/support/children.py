@@ -17,7 +17,8 @@ _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 def started(command: Sequence[object], **options: Any) -> subprocess.Popen[Any]:
     """Start a process that the system kills when this one has ended, in whatever way.
 
-    Only Linux can do that; elsewhere a killed test leaves its children behind.
+    Only Linux can do that; elsewhere a killed test leaves its children behind. Ctrl-C interrupts
+    the process, also where this one ignores it.
 
     Args:
         command: as of `subprocess.Popen`; parts may be paths or numbers.
@@ -26,6 +27,8 @@ def started(command: Sequence[object], **options: Any) -> subprocess.Popen[Any]:
     parent = os.getpid()
 
     def bind() -> None:
+        # A shell script lets what it starts with & ignore Ctrl-C, and children inherit that.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         if _LIBC is None:
             return
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
