@@ -121,6 +121,24 @@ def test_samples_of_lmms_eval_are_read_by_their_columns(tmp_path: Path):
     assert "--replay-columns" in error.hint
 
 
+def test_a_row_without_tokens_failed_where_others_have_some(tmp_path: Path):
+    """A filter of lmms-eval took the A of LMMS_EVAL_REQUEST_FAILED."""
+    columns = "doc_id,filtered_resps"
+    counted = [{"input_tokens": 12, "output_tokens": 3}]
+    none = [{"input_tokens": 0, "output_tokens": 0}]
+    rows = [
+        {**sample(0, "A"), "token_counts": none},
+        {**sample(1, "B"), "token_counts": counted},
+        {**sample(2, "C"), "token_counts": [None]},
+    ]
+    file = lines(tmp_path / "a.jsonl", *rows)
+    assert [answer(file, str(item), columns).text for item in (1, 2)] == ["B", "C"]
+    with pytest.raises(AskError, match="no tokens counted: A"):
+        answer(file, "0", columns)
+    uncounted = lines(tmp_path / "b.jsonl", *({**row, "token_counts": none} for row in rows))
+    assert answer(uncounted, "0", columns).text == "A"
+
+
 TABLE = {"id": ["q0", "q1", "q2"], "prediction": ["天", "a,b", "地\n玄"]}
 
 

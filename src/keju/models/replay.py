@@ -53,7 +53,8 @@ class StoredAnswer(msgspec.Struct, omit_defaults=True, kw_only=True):
 
     `setting`, `script`, `wording` and `round` are those of the request; an answer belongs to every
     request of the item that has its values. `key` and `model` are set in keju's own responses,
-    `task` where ids may be numbered within each task, `authors` in the authors' rows.
+    `task` where ids may be numbered within each task, `authors` in the authors' rows. `tokens` are
+    the tokens that lmms-eval counted.
     """
 
     item: str | int
@@ -76,6 +77,7 @@ class StoredAnswer(msgspec.Struct, omit_defaults=True, kw_only=True):
     decoding: dict[str, str] | None = None
     refused: tuple[str, ...] = ()
     authors: bool = False
+    tokens: int | None = None
 
 
 def files_of(file: str) -> list[Path]:
@@ -148,7 +150,7 @@ class Replay(Model):
         text = stored.text or ""
         # In keju's own responses and the authors' rows, "Error: " may begin an answer.
         if is_error_text(text, certain=stored.authors or bool(stored.key)):
-            raise AskError("failed-elsewhere", " ".join(text.split())[:300])
+            raise AskError("failed-elsewhere", _one_line(text))
         return Answer(
             text=text,
             not_text=stored.not_text,
@@ -176,11 +178,14 @@ class _AnswerIndex(DiskIndex):
             "CREATE INDEX items ON answers (item)",
         )
         self._paths: list[Path] = []
+        self._counting: set[int] = set()
 
     def add(self, path: Path, answers: Iterable[tuple[str, StoredAnswer]]) -> None:
         """Add the answers of a file, each with its place in the file."""
         self._paths.append(path)
         for place, answer in answers:
+            if answer.tokens:
+                self._counting.add(len(self._paths) - 1)
             values: tuple[object, ...]
             values = (answer.setting, answer.script, answer.wording, answer.round)
             if answer.key:
@@ -224,8 +229,8 @@ class _AnswerIndex(DiskIndex):
         # An import adds the task before ids that are numbered within each task: T7-12.
         numbered = request.item.removeprefix(f"{request.task}-")
         for name, task in ((request.item, one_task), (numbered, "task = ?3")):
-            for (data,) in self.rows(
-                "SELECT answer FROM answers WHERE item = ?1 AND candidate = ?2 AND "  # noqa: S608
+            for file, data in self.rows(
+                "SELECT file, answer FROM answers WHERE item = ?1 AND candidate = ?2 AND "  # noqa: S608
                 "ifnull(setting, ?4) = ?4 AND ifnull(script, ?5) = ?5 AND "
                 f"ifnull(wording, ?6) = ?6 AND ifnull(round, ?7) = ?7 AND {task} "
                 "ORDER BY (setting IS NOT NULL) + (script IS NOT NULL) + (wording IS NOT NULL) + "
@@ -233,8 +238,18 @@ class _AnswerIndex(DiskIndex):
                 name, request.candidate, request.task, request.setting, request.script,
                 request.wording, request.round,
             ):  # fmt: skip
-                return msgspec.msgpack.decode(data, type=StoredAnswer)
+                answer = msgspec.msgpack.decode(data, type=StoredAnswer)
+                if answer.tokens == 0 and file in self._counting:
+                    # lmms-eval counts no tokens for a request that failed, and its filters extract
+                    # a letter even from an error message.
+                    message = _one_line(f"no tokens counted: {answer.text}")
+                    answer.error = Failure(kind="failed-elsewhere", message=message)
+                return answer
         return None
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:300]
 
 
 def answers_in(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, StoredAnswer]]:
@@ -351,6 +366,7 @@ def _row_answer(columns: Sequence[str], place: Place, cells: JsonObject) -> Stor
         item=_id_in(place, cells, columns[0]),
         text=text or "",
         status="truncated" if text is not None and len(text) == LONGEST_CELL else None,
+        tokens=_tokens_in(cells.get("token_counts")),
     )
 
 
@@ -368,6 +384,18 @@ def _only(value: object) -> object:
     while isinstance(value, list) and len(value) < 2:
         value = value[0] if value else None
     return value
+
+
+def _tokens_in(counts: object) -> int | None:
+    """The tokens that lmms-eval counted for an item; None where it counted nothing."""
+    numbers = [
+        number
+        for count in (counts if isinstance(counts, list) else ())
+        if isinstance(count, dict)
+        for number in (count.get("input_tokens"), count.get("output_tokens"))
+        if isinstance(number, int)
+    ]
+    return sum(numbers) if numbers else None
 
 
 ReadAnswers = Callable[[Path], Iterable[StoredAnswer | tuple[Item, str | None]]]

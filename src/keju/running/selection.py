@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import cast, get_args
+from typing import get_args
 
 import msgspec
 import polars as pl
@@ -132,8 +132,10 @@ class Selection(Record, frozen=True, kw_only=True):
         """All prompt variants of each item, by setting, script, wording and round."""
         return [
             RequestVariant(
-                setting=cast("Setting", setting),
-                script=cast("PromptScript", script),
+                # The very strings of the choices: msgspec omits a default only if it is the same
+                # object, and `baseline:chance` draws its answers by the encoded request.
+                setting=_SETTINGS[_SETTINGS.index(setting)],
+                script=_SCRIPTS[_SCRIPTS.index(script)],
                 wording=name,
                 boxes=self.boxes,
                 round=number,
