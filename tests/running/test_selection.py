@@ -13,6 +13,7 @@ from keju.datasets.store import Dataset
 from keju.items import Item, Request
 from keju.models import Answer, Model
 from keju.running import Policy, access_of, run
+from keju.running.requests import request_for
 from keju.running.selection import Selection, in_shard, read_selected, select
 from keju.runs import RunFolder, record_list
 from tests.support.making import make_dataset, page_item
@@ -165,3 +166,11 @@ def test_an_interrupted_run_resumes_where_it_stopped(path: Path, tmp_path: Path)
     file.write_bytes(b"".join(lines[: len(lines) // 2]))
     assert run(path, ["baseline:copy"], out).models[0].asked == len(lines) - len(lines) // 2
     assert stored(out) == whole_run
+
+
+def test_a_setting_of_the_command_line_is_encoded_as_the_default():
+    """`baseline:chance` draws by the encoded request; msgspec compares defaults by identity."""
+    typed = Selection(settings=("".join("image"),), scripts=("".join("released"),))
+    assert [
+        msgspec.json.encode(request_for(question(1), variant)) for variant in typed.variants
+    ] == [msgspec.json.encode(request_for(question(1)))]
