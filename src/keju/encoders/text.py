@@ -227,24 +227,24 @@ class TextEncoder:
         """
         import torch  # noqa: PLC0415
 
-        whole = self._model.encoder.layer
+        layers = self._model.encoder.layer
         pending: tuple[list[int], Any, Any] | None = None
         for batch in plan_batches([*map(len, sequences)], max_tokens=_BATCH_TOKENS[self.device]):
             rows = [sequences[place] for place in batch]
             ids, mask = _padded(rows, self._tokenizer.pad_token_id or 0)
-            kept = torch.from_numpy(mask).to(self.device)
-            self._model.encoder.layer = whole[:layer]
+            mask_tensor = torch.from_numpy(mask).to(self.device)
+            self._model.encoder.layer = layers[:layer]
             try:
                 with torch.inference_mode():
                     states = self._model(
-                        input_ids=torch.from_numpy(ids).to(self.device), attention_mask=kept
+                        input_ids=torch.from_numpy(ids).to(self.device), attention_mask=mask_tensor
                     ).last_hidden_state
             finally:
-                self._model.encoder.layer = whole
+                self._model.encoder.layer = layers
             # A GPU computes this batch while the caller uses the one before.
             if pending is not None:
                 yield pending
-            pending = batch, states.float(), kept.unsqueeze(-1)
+            pending = batch, states.float(), mask_tensor.unsqueeze(-1)
         if pending is not None:
             yield pending
 

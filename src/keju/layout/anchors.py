@@ -98,8 +98,8 @@ def _runs(reference: str, hypothesis: str, places: Mapping[str, Sequence[int]]) 
     weights = [rarity.get(char, 0.0) for char in reference]
     there = [places.get(char, ()) for char in reference]
     true = np.repeat(np.arange(len(reference)), [len(each) for each in there])
-    read = np.array([place for each in there for place in each])
-    runs = [run for step in steps for run in _runs_at(step, true, read, weights, needed)]
+    targets = np.array([place for each in there for place in each])
+    runs = [run for step in steps for run in _runs_at(step, true, targets, weights, needed)]
     return sorted(runs, key=lambda run: (-run.weight, run.places))
 
 
@@ -123,7 +123,7 @@ def _steps(reference: str, places: Mapping[str, Sequence[int]]) -> list[int]:
 
 
 def _runs_at(
-    step: int, true: _Places, read: _Places, weights: Sequence[float], needed: float
+    step: int, true: _Places, hypothesis: _Places, weights: Sequence[float], needed: float
 ) -> list[_Run]:
     """The longest runs at a distance whose weight exceeds `needed`.
 
@@ -132,14 +132,14 @@ def _runs_at(
     Args:
         step: the distance.
         true: positions in the reference of all pairs of equal characters.
-        read: their positions in the hypothesis.
+        hypothesis: their positions in the hypothesis.
         weights: of each position of the reference.
         needed: the weight that chance reaches on few pages.
     """
     # All pairs of a run are on one line; along it a run ends where two characters are missing.
-    line = read - step * true
+    line = hypothesis - step * true
     order = np.lexsort((true, line))
-    line, true, read = line[order], true[order], read[order]
+    line, true, hypothesis = line[order], true[order], hypothesis[order]
     starts = np.flatnonzero(
         np.concatenate([[True], (np.diff(line) != 0) | (np.diff(true) > _LARGEST_GAP)])
     )
@@ -149,7 +149,7 @@ def _runs_at(
     runs = []
     for run in np.flatnonzero(sums > needed - _ROUNDING).tolist():
         span = slice(starts[run], ends[run])
-        places = tuple(zip(true[span].tolist(), read[span].tolist(), strict=True))
+        places = tuple(zip(true[span].tolist(), hypothesis[span].tolist(), strict=True))
         weight = 0.0
         for place, _ in places:
             weight += weights[place]

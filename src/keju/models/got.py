@@ -91,16 +91,16 @@ class Got(Engine):
         model, processor, device = self._loaded
         tokenizer, vision = processor.tokenizer, model.config.vision_config
         count = (vision.image_size // vision.patch_size // _SHRUNK) ** 2
-        shown = processor(image, num_image_tokens=count, return_tensors="pt").to(device)
-        shown["pixel_values"] = shown["pixel_values"].to(model.dtype)
+        tensors = processor(image, num_image_tokens=count, return_tensors="pt").to(device)
+        tensors["pixel_values"] = tensors["pixel_values"].to(model.dtype)
         with torch.inference_mode(), quiet():
             tokens = model.generate(
-                **shown,
+                **tensors,
                 do_sample=False,
                 tokenizer=tokenizer,
                 stop_strings=_END,
                 max_new_tokens=self._most,
-            )[0, shown["input_ids"].shape[1] :]
+            )[0, tensors["input_ids"].shape[1] :]
         complete = len(tokens) < self._most or _END in tokenizer.decode(tokens[-1:])
         text = tokenizer.decode(tokens, skip_special_tokens=True).strip()
         return PageReading(text=text, finish_reason="stop" if complete else "length")

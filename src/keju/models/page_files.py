@@ -194,20 +194,20 @@ class PageIndex(DiskIndex):
             self._unused.append(str(inside))
             return
         places = ", ".join(map(str, pages))
-        known = self.rows(f"SELECT item, image, inside FROM pages WHERE page IN ({places})")  # noqa: S608
-        if len({image for __, image, __ in known}) > 1:
+        rows = self.rows(f"SELECT item, image, inside FROM pages WHERE page IN ({places})")  # noqa: S608
+        if len({image for __, image, __ in rows}) > 1:
             raise DataError(
                 "the name fits several pages: {}",
-                join_names(sorted({item for item, __, __ in known}), most=3),
+                join_names(sorted({item for item, __, __ in rows}), most=3),
                 file=path,
                 hint="Put the file into a folder named like that of its page, for example "
                 "BOOK/PAGE",
             )
-        for item, __, other in known:
-            if other:
+        for item, __, earlier in rows:
+            if earlier:
                 raise DataError(
                     "two results for one page: {} and {}",
-                    other,
+                    earlier,
                     inside,
                     file=path,
                     item=f"page {item}",
@@ -264,8 +264,8 @@ class PageIndex(DiskIndex):
         if len(self._unused) < self._files:
             return
         if not self._files:
-            found = _(". Found: {}", skipped) if skipped else ""
-            raise UsageError("{} contains no .txt, PAGE-XML, ALTO or hOCR file{}", root, found)
+            listed = _(". Found: {}", skipped) if skipped else ""
+            raise UsageError("{} contains no .txt, PAGE-XML, ALTO or hOCR file{}", root, listed)
         if not self._pages:
             raise UsageError("{}: the dataset has no pages to transcribe", root)
         raise UsageError(

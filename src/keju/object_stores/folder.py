@@ -229,6 +229,6 @@ def _not_configured(address: Address, reason: str) -> UsageError:
 
 def _reason(error: Exception) -> str:
     """Why a request failed, without the error's text, which may contain keys and signatures."""
-    found = (words.search(str(error)) for words in _SAFE_WORDS)
-    words = next(filter(None, found), None)
+    matches = (words.search(str(error)) for words in _SAFE_WORDS)
+    words = next(filter(None, matches), None)
     return words[0].strip() if words else type(error).__name__.removesuffix("Error")

@@ -86,9 +86,9 @@ async def show(queues: Sequence[ModelQueue], console: Console) -> None:
                 name = " ".join(
                     filter(None, (printable(queue.model.name), in_terminal(queue.doing)))
                 )
-                kept = queue.kept.total()
-                total = kept + queue.total
-                tasks[bars.add_task(name, total=total, completed=kept, state="")] = queue
+                stored = queue.kept.total()
+                total = stored + queue.total
+                tasks[bars.add_task(name, total=total, completed=stored, state="")] = queue
 
         def draw() -> None:
             for task in bars.tasks:
