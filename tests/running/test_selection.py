@@ -170,7 +170,8 @@ def test_an_interrupted_run_resumes_where_it_stopped(path: Path, tmp_path: Path)
 
 def test_a_setting_of_the_command_line_is_encoded_as_the_default():
     """`baseline:chance` draws by the encoded request; msgspec compares defaults by identity."""
-    typed = Selection(settings=("".join("image"),), scripts=("".join("released"),))
+    settings, released = ("".join("image"),), ("".join("released"),)
+    typed = Selection(settings=settings, scripts=released, wordings=released)
     assert [
         msgspec.json.encode(request_for(question(1), variant)) for variant in typed.variants
     ] == [msgspec.json.encode(request_for(question(1)))]

@@ -136,7 +136,7 @@ class Selection(Record, frozen=True, kw_only=True):
                 # object, and `baseline:chance` draws its answers by the encoded request.
                 setting=_SETTINGS[_SETTINGS.index(setting)],
                 script=_SCRIPTS[_SCRIPTS.index(script)],
-                wording=name,
+                wording=RELEASED if name == RELEASED else name,
                 boxes=self.boxes,
                 round=number,
                 label=self.label or "",
