@@ -219,8 +219,8 @@ def load_runs(paths: Sequence[Path], *, scores: Iterable[Score] | None = None) -
             unique = f"{item.id} · {names[manifest.items_key]}"
             is_shared = (item.task, item.query, item.id) in shared
             asked.add_item(run, item, unique if is_shared else item.id)
-        known = _scores_by_model(folder, scores)
-        _add_run(run_set, asked, folder, spoken, known)
+        scores_by_model = _scores_by_model(folder, scores)
+        _add_run(run_set, asked, folder, spoken, scores_by_model)
     asked.sort(run_set.by_model)
     return run_set
 

@@ -88,8 +88,8 @@ def definitions() -> tuple[Definition, ...]:
 
 def definition(name: str) -> Definition | None:
     """The definition of that name, registered or installed."""
-    known = _find(name)
-    return known.definition if known else None
+    registered = _find(name)
+    return registered.definition if registered else None
 
 
 def benchmark(name: str) -> Definition:
@@ -117,8 +117,8 @@ def benchmark_title(name: str) -> str:
 
 def official_source(name: str) -> str:
     """The benchmark that provides the `official` metrics of a benchmark: usually itself."""
-    found = definition(name)
-    return (found.official_as or name) if found else name
+    own_definition = definition(name)
+    return (own_definition.official_as or name) if own_definition else name
 
 
 def is_shipped(name: str) -> bool:
@@ -137,13 +137,13 @@ def folder_of(name: str) -> Path | None:
     If a dataset or run contains the definition, it is the directory of the installed package with
     an equal one. None if there is none, or no benchmark of that name is registered or installed.
     """
-    known = _find(name)
-    if known is None or known.folder:
-        return known and known.folder
+    registered = _find(name)
+    if registered is None or registered.folder:
+        return registered and registered.folder
     for installed in _with_file():
         # A dataset or run must not depend on a package that is broken.
         with suppress(DataError):
-            if _read_installed(installed).definition == known.definition:
+            if _read_installed(installed).definition == registered.definition:
                 return _read_installed(installed).folder
     return None
 
@@ -153,17 +153,17 @@ def file_of(name: str) -> Path | None:
 
     None if keju ships the definition, a plug-in has it, or a dataset or run contains it.
     """
-    known = _all().get(name)
-    if known is None or known.shipped or not known.folder:
+    registered = _all().get(name)
+    if registered is None or registered.shipped or not registered.folder:
         return None
-    file = Path(known.place)
-    return file if file.parent == known.folder and file.is_file() else None
+    file = Path(registered.place)
+    return file if file.parent == registered.folder and file.is_file() else None
 
 
 def definition_text(name: str) -> str:
     """The text of the definition of a benchmark, bundled or not; empty if it is not registered."""
-    known = _find(name)
-    return known.text if known else ""
+    registered = _find(name)
+    return registered.text if registered else ""
 
 
 def definition_texts(names: Iterable[str]) -> dict[str, str]:
@@ -277,8 +277,8 @@ def reading_task(name: str) -> Task:
     Raises:
         UsageError: no definition has one.
     """
-    known = filter(None, (definition(name), *definitions()))
-    return task(next((each.reading_task for each in known if each.reading_task), ""))
+    candidates = filter(None, (definition(name), *definitions()))
+    return task(next((each.reading_task for each in candidates if each.reading_task), ""))
 
 
 def name_in_chinese(text: str) -> str:
@@ -316,18 +316,18 @@ def register_definition(text: str, place: str, folder: Path | None = None) -> De
         UsageError: its name or one of its tasks is registered with another content.
         PluginError: a plug-in that it names is missing.
     """
-    known = next((each for each in _all().values() if each.text == text), None)
-    if known is None:
+    registered = next((each for each in _all().values() if each.text == text), None)
+    if registered is None:
         read = RegisteredDefinition(parse_definition(text, place), text, place, folder=folder)
-        known = _known.get(read.definition.name)
-        if known is None:
+        registered = _known.get(read.definition.name)
+        if registered is None:
             _check(read)
             _add(read)
             return read.definition
-        _check_same(known, read)
-    if folder and not known.folder:
-        _known[known.definition.name] = known._replace(folder=folder)
-    return known.definition
+        _check_same(registered, read)
+    if folder and not registered.folder:
+        _known[registered.definition.name] = registered._replace(folder=folder)
+    return registered.definition
 
 
 def register_all_installed() -> None:
@@ -398,9 +398,9 @@ def _check(read: RegisteredDefinition) -> None:
     A plug-in file is code: one beside the definition is loaded only if the user named that file.
     """
     for name in read.definition.plugins:
-        beside = read.folder / name if read.folder and Path(name).name == name else None
-        if name.endswith(".py") and not has_plugin(name) and beside and beside.is_file():
-            add_plugin_files([beside])
+        plugin_file = read.folder / name if read.folder and Path(name).name == name else None
+        if name.endswith(".py") and not has_plugin(name) and plugin_file and plugin_file.is_file():
+            add_plugin_files([plugin_file])
         if not has_plugin(name):
             hint = _("Install it from a source that you trust")
             if name.endswith(".py"):

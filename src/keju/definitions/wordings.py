@@ -63,9 +63,9 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def prompt(self, task_id: str, query: str) -> WordedPrompt | None:
         """The prompt of a question form, or None where this wording has none of its own."""
-        found = self.prompts.get(_form_name(task_id, query))
-        if found or self.system:
-            return found or WordedPrompt(ask="", system=self.system)
+        own_prompt = self.prompts.get(_form_name(task_id, query))
+        if own_prompt or self.system:
+            return own_prompt or WordedPrompt(ask="", system=self.system)
         for declared in task(task_id).queries if self.forms else ():
             if declared.name == query and declared.form in self.forms:
                 language = "en" if declared.answer_language == "en" else "zh"
@@ -312,15 +312,15 @@ def _make_prompt(form: str, query: Query, prompt: _Prompt, system: str) -> Worde
 def _check_blanks(form: str, query: Query, template: str, *, has_convention: bool) -> None:
     """Check that every placeholder has a value, and that those of the published template exist."""
     published, blanks = dict.fromkeys(BLANK.findall(query.template)), BLANK.findall(template)
-    known = [*published, *sorted({"question", "prompt"}.difference(published))]
+    blank_names = [*published, *sorted({"question", "prompt"}.difference(published))]
     for blank in blanks:
-        if blank not in known:
+        if blank not in blank_names:
             raise UsageError(
                 "{} has no blank {{{}}}.{} Blanks: {}",
                 form,
                 blank,
-                did_you_mean(nearest_names(blank, known)),
-                ", ".join(f"{{{name}}}" for name in known),
+                did_you_mean(nearest_names(blank, blank_names)),
+                ", ".join(f"{{{name}}}" for name in blank_names),
             )
     for blank in published if "prompt" not in blanks else ():
         if blank not in blanks and not (has_convention and blank == "box_format"):

@@ -133,11 +133,11 @@ def task_box_rows(values: Sequence[Value]) -> list[Row]:
         by_task.setdefault((each.task, each.query, each.subset), []).append(each)
     rows: list[Row] = []
     for of_task in by_task.values():
-        found = [
+        box_rows = [
             (each.model, each.source, 100 * each.value, points(each.value_if_right))
             for each in of_task
         ]
-        rows += _box(found, column_of(of_task[0]))
+        rows += _box(box_rows, column_of(of_task[0]))
     return in_task_order(rows)
 
 

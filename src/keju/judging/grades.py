@@ -102,9 +102,9 @@ def _stated_in_line(line: str, *, whole: bool) -> _Stated | None:
     value = parse_number(parts["number"])
     if value is None:
         return None
-    beside = [float(number) for number in re.findall(r"\d{1,4}", parts.get("beside") or "")]
+    scale_numbers = [float(number) for number in re.findall(r"\d{1,4}", parts.get("beside") or "")]
     scale = parts.get("scale") or parts.get("full")
-    return _Stated(value, float(scale) if scale else max(beside, default=MOST))
+    return _Stated(value, float(scale) if scale else max(scale_numbers, default=MOST))
 
 
 def _is_plain(match: re.Match[str], *, whole: bool) -> bool:

@@ -153,16 +153,16 @@ def check_rubrics(definition: Definition, place: str) -> None:
     Raises:
         DataError: one is not; the message names the task and the available rubrics.
     """
-    known = read_rubrics().rubrics
+    rubrics_by_query = read_rubrics().rubrics
     for task in definition.tasks:
         for query in task.queries:
-            if query.rubric and query.rubric not in known:
+            if query.rubric and query.rubric not in rubrics_by_query:
                 raise DataError(
                     "no rubric {!r}",
                     shortened(query.rubric),
                     file=place,
                     item=f"tasks.{task.id}",
-                    hint=_("Rubrics: {}", ", ".join(known)),
+                    hint=_("Rubrics: {}", ", ".join(rubrics_by_query)),
                 )
 
 
@@ -199,9 +199,9 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
                                          if query.rubric == rubric_name))
         for rubric_name, rubric in rubrics.rubrics.items()
     }  # fmt: skip
-    known = {query for query, _ in (*shipped, *_queries(shipped=False))}
+    query_names = {query for query, _ in (*shipped, *_queries(shipped=False))}
     named = [query for rubric in filled.values() for query in rubric.tasks]
-    if unknown := sorted(set(named) - known):
+    if unknown := sorted(set(named) - query_names):
         raise DataError("no such query: {}", ", ".join(unknown), file=name, hint="See: keju tasks")
     if len(set(named)) < len(named):
         raise DataError("a query has two rubrics", file=name)

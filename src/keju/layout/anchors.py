@@ -92,13 +92,13 @@ def _take(pairs: Iterable[_Place], found: dict[int, int], taken: set[int]) -> No
 
 def _runs(reference: str, hypothesis: str, places: Mapping[str, Sequence[int]]) -> list[_Run]:
     """The runs that chance does not explain, the least likely first."""
-    rarity = {char: log(len(hypothesis) / len(there)) for char, there in places.items()}
+    rarity = {char: log(len(hypothesis) / len(matches)) for char, matches in places.items()}
     steps = _steps(reference, places)
     needed = log(len(reference) * len(hypothesis) * len(steps) / _BY_CHANCE)
     weights = [rarity.get(char, 0.0) for char in reference]
-    there = [places.get(char, ()) for char in reference]
-    true = np.repeat(np.arange(len(reference)), [len(each) for each in there])
-    targets = np.array([place for each in there for place in each])
+    matches = [places.get(char, ()) for char in reference]
+    true = np.repeat(np.arange(len(reference)), [len(each) for each in matches])
+    targets = np.array([place for each in matches for place in each])
     runs = [run for step in steps for run in _runs_at(step, true, targets, weights, needed)]
     return sorted(runs, key=lambda run: (-run.weight, run.places))
 

@@ -322,5 +322,5 @@ def _plan(
 
 def _sum(counts: Sequence[_Number | None]) -> _Number | None:
     """The sum; None if a part is unknown."""
-    known = [count for count in counts if count is not None]
-    return sum(known[1:], known[0]) if len(known) == len(counts) else None
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers[1:], numbers[0]) if len(numbers) == len(counts) else None

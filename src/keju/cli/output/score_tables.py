@@ -221,13 +221,13 @@ def _printed_table(
     order = [each.id for each in tasks()]
     rows = dict.fromkeys(row for of_model in values.values() for row in of_model)
     for task, metric in sorted(rows, key=lambda row: order.index(row[0])):
-        beside = metric.rpartition("_")[0]
+        base_metric = metric.rpartition("_")[0]
         cells = [
             f"{percent(values.get(who, {}).get((task, metric)))} "
-            f"({percent(script.get(who, {}).get((task, beside)))})"
+            f"({percent(script.get(who, {}).get((task, base_metric)))})"
             for who in columns
         ]
-        table.add_row(task, metric, beside, *cells)
+        table.add_row(task, metric, base_metric, *cells)
     return table
 
 

@@ -50,5 +50,5 @@ class Transcriptions:
         if item.transcription:
             return item
         images = tuple(ref.sha256 for ref in item.images)
-        known = (texts[images] for texts in self._texts.values() if images in texts)
-        return replace(item, transcription=next(known, None))
+        transcriptions = (texts[images] for texts in self._texts.values() if images in texts)
+        return replace(item, transcription=next(transcriptions, None))

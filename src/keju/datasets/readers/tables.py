@@ -180,13 +180,13 @@ def lists_in(file: Path, most: int) -> list[Found]:
     content = json_object(file)
     if content is None:
         return [Found((), "list", list(islice(rows(file), most)))]
-    found = [
+    record_lists = [
         Found(key, shape, list(islice(_records(file, value, key, shape), most)))
         for key, shape, value in _structures(content)
     ]
-    if not found:
+    if not record_lists:
         raise _no_list(file, content)
-    return found
+    return record_lists
 
 
 def first_records(file: Path, most: int) -> list[JsonObject]:

@@ -313,7 +313,7 @@ def _counts(source: Source, characters: Sequence[Character]) -> Iterator[str]:
     """Notes on how many characters are asked without a description, and which are undeciphered."""
     bare = [character for character in characters if not character.description]
     unknown = [character.line for character in bare if not character.is_deciphered]
-    known = [character.line for character in bare if character.is_deciphered]
+    deciphered_lines = [character.line for character in bare if character.is_deciphered]
     yield from note_unlike_print(source, len(characters) - len(unknown))
     if unknown:
         yield n_(
@@ -324,14 +324,14 @@ def _counts(source: Source, characters: Sequence[Character]) -> Iterator[str]:
             source.name,
             join_names(unknown),
         )
-    if known:
+    if deciphered_lines:
         yield _(
             "{}: {} of {} known characters have no description (asked, not scored): {}. Write "
             "descriptions.csv with the columns image and description",
             source.name,
-            len(known),
+            len(deciphered_lines),
             len(characters) - len(unknown),
-            join_names(known),
+            join_names(deciphered_lines),
         )
 
 
