@@ -68,7 +68,7 @@ def _wording_lines(manifest: RunManifest) -> Iterator[Text]:
 
 def prompt_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:
     """The rows of a benchmark's leaderboard with another prompt than the paper's."""
-    wordings_sent = {
+    models = {
         answer.model
         for each in run_set.asked
         if each.item.benchmark == benchmark and query_of(each.item).official
@@ -77,7 +77,7 @@ def prompt_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:
     own = [
         f"{name} (--system-prompt)" if model_responses.instructed else name
         for name, model_responses in run_set.by_model.items()
-        if name in wordings_sent and model_responses.own_prompt
+        if name in models and model_responses.own_prompt
     ]
     if own:
         yield _("Not the paper's prompt, even under official: {}", listed(own))
