@@ -193,41 +193,6 @@ def test_an_image_is_found_by_its_folder_where_names_repeat(read, tmp_path):
     assert widths == {"images/train/p.png": 4, "images/val/p.png": 8}
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("list.txt", "# the paper's\nbone3.png\nimages/bone1.png\n"),
-        ("list.txt", "D:\\obi\\images\\bone3.png\nbone1\n"),
-    ],
-)
-def test_a_list_gives_exactly_its_images_in_its_order(read, tmp_path, name, text):
-    src = tmp_path / "O2BR"
-    forms.boxes_csv(src)
-    given = str(put(tmp_path / name, text))
-    done = read("obi-recognition", src, items=given)
-    assert list(where(done)) == ["bone3.png", "bone1.png"]
-    assert done.manifest.made["items"] == "2"
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("bone1.png\nbone9.png\n", r"line 2: the source has no image 'bone9\.png'"),
-        ("bone1.png\nimages/bone1.png\n", r"line 2: images/bone1\.png is also in line 1"),
-        ("a.png b.png\n", r"line 1: 2 names\. Write one name a line"),
-        ("\n", "the list is empty"),
-    ],
-)
-def test_a_list_that_does_not_fit_is_refused(read, tmp_path, text, says):
-    src = tmp_path / "O2BR"
-    forms.boxes_csv(src)
-    given = str(put(tmp_path / "list.txt", text))
-    with pytest.raises(DataError, match=says):
-        read("obi-recognition", src, items=given)
-    with pytest.raises(UsageError, match="options items and sample"):
-        read("obi-recognition", src, items=given, sample="1")
-
-
 HEADS = "image,xmin,ymin,xmax,ymax\n"
 
 HOSTILE = {

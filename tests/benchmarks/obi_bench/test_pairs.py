@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks.obi_bench.readers.sources import preset, sources
+from keju.benchmarks.obi_bench.readers.sources import sources
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
@@ -38,7 +38,6 @@ def test_the_numbers_of_every_source_make_its_printed_size() -> None:
         assert drawn == source.images
     for source in sources("deciphering"):
         assert sum(source.subsets.values()) == source.images
-    assert preset("classification").gallery.sweep == (10, 20, 30, 50, 100)
 
 
 def shown(item: Item, files: dict[str, str]) -> list[str]:
@@ -94,16 +93,11 @@ def test_galleries_share_their_images_when_they_are_read(read, tmp_path: Path) -
     assert len({id(ref) for ref in shown}) == 5
 
 
-def test_fragments_of_a_folder_adjoin_where_that_is_said(read, tmp_path: Path) -> None:
+def test_fragments_need_a_list_of_pairs(read, tmp_path: Path) -> None:
     obi_rejoining(tmp_path / "s")
     (tmp_path / "s/adjacency.csv").unlink()
-    with pytest.raises(
-        DataError, match=r"expected adjacency\.csv, or .* found none\. Write it, or name"
-    ):
+    with pytest.raises(DataError, match=r"expected adjacency\.csv.* found none\. Write it, or"):
         read("obi-rejoining", tmp_path / "s")
-    done = read("obi-rejoining", tmp_path / "s", adjacency="all")
-    assert Counter(len(item.relevant) for item in done.items) == {2: 6, 1: 4}
-    assert done.manifest.made["adjacency"] == "all"
 
 
 def test_tables_may_lie_in_the_bones_folders_and_lone_fragments_are_candidates(
@@ -274,7 +268,7 @@ def test_a_name_that_is_not_utf8_is_named(read, tmp_path: Path) -> None:
     says = r"s/\udcff\udcfe/0.png: the name '\udcff\udcfe' is not UTF-8. Rename it"
     for form in ("obi-classification", "obi-retrieval", "obi-rejoining"):
         with pytest.raises(DataError) as caught:
-            read(form, tmp_path / "s", **({"adjacency": "all"} if "rejoin" in form else {}))
+            read(form, tmp_path / "s")
         assert says in str(caught.value)
     with pytest.raises(DataError, match=r"is not UTF-8\. Rename the folder, or name the source"):
         read("obi-classification", tmp_path / name)

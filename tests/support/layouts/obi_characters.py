@@ -61,12 +61,6 @@ def hust(src: Path, name: str = "HUST-OBC") -> Path:
     return src / name
 
 
-def hust_alone(src: Path) -> Path:
-    """The folders without the one above them."""
-    hust(src.parent, src.name)
-    return src
-
-
 def hust_twice(src: Path) -> Path:
     """Unpacked into a folder of the archive's name, as some programs do."""
     hust(src / "HUST-OBC")
@@ -102,10 +96,11 @@ def evobc(src: Path) -> Path:
 
 def evobc_repository(src: Path) -> Path:
     """The repository with the data in it: the table is beside the folder Data."""
-    evobc(src)
-    (src / "Data/Key&Value.json").rename(src / "Key&Value.json")
-    put(src / "README.md", "# Evolution Dataset")
-    return src
+    folder = src / "character-Evolution-Dataset"
+    evobc(folder)
+    (folder / "Data/Key&Value.json").rename(folder / "Key&Value.json")
+    put(folder / "README.md", "# Evolution Dataset")
+    return folder
 
 
 def evobc_alone(src: Path) -> Path:
@@ -270,7 +265,6 @@ LAYOUTS = [
         task="deciphering", options={}, name="HUST-OBC", write=hust),
     _hust("the folder called HUST-OBS, as at first", lambda src: hust(src, "HUST-OBS"),
           where=HUST, evidence=READ),
-    _hust("deciphered/…; undeciphered/… in a folder of any name", hust_alone),
     _hust("HUST-OBC/HUST-OBC/deciphered/…", hust_twice),
     _hust("descriptions.csv in it", hust_table, canonical=""),
     _of("EVOBC", "Data/EVOBC/00001/00001_Book_OBC_1_3.jpg; Data/OBC/00001/…; Key&Value.json; "
@@ -290,7 +284,7 @@ LAYOUTS = [
         write=with_names("HWOBC", CODES, "ID_to_chinese.json"), canonical="HWOBC",
         ignoring=("metadata",)),
     _of("HWOBC", "classes of fewer than five images", "", write=too_few, options={},
-        detected=True, missing="has 5 images"),
+        detected=True, missing="has 5 different images"),
     _of("Oracle-50K", "Oracle-50K/<character>/….jpg", OBI125, name="Oracle-50K",
         write=class_folders("Oracle-50K", HAN, suffix="jpg")),
     _of("Oracle-50K", "oracle_source/oracle_source_img/oracle_54081/<character>/….jpg; "

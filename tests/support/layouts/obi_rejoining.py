@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.support.layouts import Layout
@@ -32,18 +32,19 @@ def in_one_folder(src: Path, suffix: str = "png") -> None:
 
 def other_columns(src: Path) -> None:
     fragments(src)
-    table(src / "pairs.csv", ("img1", "img2", "source_url"), *((*pair, "x") for pair in PAIRS))
+    table(src / "adjacency.csv", ("img1", "img2", "source_url"), *((*pair, "x") for pair in PAIRS))
 
 
 def labelled(src: Path) -> None:
     fragments(src)
     apart = [("b1/1", "b1/3", 0), ("b1/3", "b1/1", 0)]
-    table(src / "pairs.csv", ("image1", "image2", "label"), *((*pair, 1) for pair in PAIRS), *apart)
+    joined = [(*pair, 1) for pair in PAIRS]
+    table(src / "adjacency.csv", ("image1", "image2", "label"), *joined, *apart)
 
 
 def text(src: Path) -> None:
     in_one_folder(src)
-    put(src / "pairs.txt", "".join(f"{flat(a)}.png {flat(b)}.png\n" for a, b in PAIRS))
+    put(src / "adjacency.txt", "".join(f"{flat(a)}.png {flat(b)}.png\n" for a, b in PAIRS))
 
 
 def rejoinvig(src: Path) -> None:
@@ -91,26 +92,6 @@ def tables_of_bones(src: Path) -> None:
         table(src / bone / "adjacency.csv", ("fragment", "adjoins"), *rows)
 
 
-def with_whole(src: Path) -> None:
-    obi_rejoining(src)
-    put(src / "b1/whole.png", picture(11))
-    put(src / "b2/b2.png", picture(12))
-
-
-def folders(src: Path) -> None:
-    fragments(src)
-
-
-def folders_with_whole(src: Path) -> None:
-    fragments(src)
-    put(src / "b1/complete.png", picture(11))
-    put(src / "b2/complete.png", picture(12))
-
-
-def groups(src: Path) -> None:
-    fragments(src, lambda name: f"{name.replace('/', '_')}.png")
-
-
 def one_folder_without_groups(src: Path) -> None:
     for number in range(4):
         put(src / f"{'甲乙丙丁'[number]}.png", picture(number))
@@ -124,9 +105,7 @@ def _into(write: Callable[[Path], None], source: str = SOURCE) -> Callable[[Path
     return write_into
 
 
-_ALL: Mapping[str, str] = {"adjacency": "all"}
-_NO_PAIRS = "expected adjacency.csv, or another list of pairs"
-_TORN = "obi-rejoining: a folder for each bone"
+_NO_PAIRS = "expected adjacency.csv, a list of pairs"
 
 
 def _layout(name: str, files: str, write: Callable[[Path], None], **more: object) -> Layout:
@@ -149,25 +128,18 @@ LAYOUTS = [
     _layout("adjacency of each fragment", 'adjacency.json: {"bone001/1": ["bone001/2"]}',
             mutual, missing=_NO_PAIRS),
     _layout("a table for each bone", "bone001/adjacency.csv", tables_of_bones),
-    _layout("columns of other names", "pairs.csv: img1, img2", other_columns),
-    _layout("pairs with labels", "pairs.csv: image1, image2, label (1 or 0)", labelled),
-    _layout("pairs.txt", "00001_1.png; pairs.txt: two names a line", text),
+    _layout("columns of other names", "adjacency.csv: img1, img2", other_columns),
+    _layout("pairs with labels", "adjacency.csv: image1, image2, label (1 or 0)", labelled),
+    _layout("adjacency.txt", "00001_1.png; adjacency.txt: two names a line", text),
     _layout("list of pairs", 'pairs.json: [["bone001/1", "bone001/2"]]', json_pairs,
             missing=_NO_PAIRS),
     _layout("list of objects", 'annotations.json: {"pairs": [{"a", "b", "match"}]}', json_objects,
             missing=_NO_PAIRS),
-    _layout("with whole bones", "bone001/1.png; bone001/whole.png; adjacency.csv", with_whole),
     _layout("RejoinViG in adjacency.csv", "00001_1.bmp; adjacency.csv", rejoinvig_canonical,
             canonical="obi-rejoining: RejoinViG in adjacency.csv"),
     _layout("RejoinViG", "Test/00001_1.bmp; Test_full.txt: two names, five numbers", rejoinvig,
             evidence="seen in code that reads the release", where=REJOINVIG,
             canonical="obi-rejoining: RejoinViG in adjacency.csv"),
-    _layout("a folder for each bone", "bone001/1.png", folders, options=_ALL, detected=False,
-            canonical=_TORN),
-    _layout("a folder for each bone, with the whole", "bone001/1.png; bone001/complete.png",
-            folders_with_whole, options=_ALL, detected=False, canonical=_TORN),
-    _layout("bones by file name", "bone001_1.png; bone001_2.png", groups, options=_ALL,
-            missing="all fragments are in one folder"),
     _layout("fragments alone", "甲.png", one_folder_without_groups,
             missing=_NO_PAIRS),
 ]  # fmt: skip

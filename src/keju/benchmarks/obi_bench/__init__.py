@@ -14,8 +14,8 @@ PROVIDES: dict[str, dict[str, str]] = {
     "readers": {
         "obi-recognition": f"{_READERS}.recognition:READER",
         "obi-rejoining": f"{_READERS}.rejoining:READER",
-        "obi-classification": f"{_READERS}.classes:CLASSIFICATION",
-        "obi-retrieval": f"{_READERS}.classes:RETRIEVAL",
+        "obi-classification": f"{_READERS}.galleries:CLASSIFICATION",
+        "obi-retrieval": f"{_READERS}.galleries:RETRIEVAL",
         "obi-deciphering": f"{_READERS}.deciphering:READER",
     },
 }

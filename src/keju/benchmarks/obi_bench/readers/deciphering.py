@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta
 
 from keju.benchmarks.obi_bench.readers.descriptions import NAME, Description, read_descriptions
 from keju.benchmarks.obi_bench.readers.galleries import Copies, order_of
-from keju.benchmarks.obi_bench.readers.lists import ItemList, NamedImages
 from keju.benchmarks.obi_bench.readers.records import Crop, Records, is_release, read_records
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
@@ -22,12 +22,11 @@ from keju.benchmarks.obi_bench.readers.sources import (
     SourceName,
     draw_order,
     images_in,
+    is_named,
     items_of_queries,
-    named_sources,
     note_unlike_print,
     preset,
     record_sources,
-    sources,
     sources_in,
     tier_of,
 )
@@ -41,7 +40,9 @@ from keju.items import Item
 from keju.settings import Settings
 from keju.texts import _, join_clauses, n_
 
-_TASK = "deciphering"
+T = TypeVar("T")
+
+_PRESET = preset("deciphering")
 _RADICAL = "radical"
 
 
@@ -57,7 +58,6 @@ class DecipheringSettings(Settings, frozen=True, kw_only=True):
         ),
     ] = False
     seed: Seed = "0"
-    items: ItemList = None
 
 
 class Character(NamedTuple):
@@ -88,10 +88,10 @@ def read_deciphering(
         DataError: neither a table nor a release; a table that is not as it should be; an image is
             missing or broken; a subset has less than the paper draws.
     """
-    folders: list[SourceFolder] = []
-    for place in sources_in(src, _TASK, settings.source, settings.paths):
-        released = place if settings.paths else _released_place(place, list(images_in(place)))
-        records = read_records(released) if released else None
+    places = sources_in(src, _PRESET.task, settings.source, settings.paths)
+    for place in places:
+        is_released = settings.paths or is_release(place, list(images_in(place)))
+        records = read_records(place) if is_released else None
         lines = read_descriptions(place)
         if lines is not None:
             characters, notes = _of_table(place, lines, records, settings)
@@ -107,13 +107,12 @@ def read_deciphering(
                     "the images' paths: --option paths='(.*/)?(?P<class>[^/]+)/[^/]+'"
                 ),
             )
-        folders.append(released or place)
         for character in characters:
             _add_items(writer, character)
-        yield from _counts(folders[-1].source, characters)
+        yield from _counts(place.source, characters)
         yield from notes
     facts = {"seed": settings.seed, "drawn": "yes" if settings.as_paper else "no"}
-    record_sources(writer, folders, facts)
+    record_sources(writer, places, facts)
 
 
 def _add_items(writer: DatasetWriter, character: Character) -> None:
@@ -122,7 +121,7 @@ def _add_items(writer: DatasetWriter, character: Character) -> None:
     pattern = Item(
         id=character.crop.id,
         benchmark=BENCHMARK,
-        task=_TASK,
+        task=_PRESET.task,
         images=(ref,),
         group=character.group or ref.sha256,
         metadata=dict(character.metadata) | ({DECIPHERED: "no"} if unread else {}),
@@ -132,50 +131,48 @@ def _add_items(writer: DatasetWriter, character: Character) -> None:
         writer.add(msgspec.structs.replace(item, answer=answer))
 
 
-def _released_place(place: SourceFolder, images: Sequence[str]) -> SourceFolder | None:
-    """A source as the one whose release has these images; None if it is in another form."""
-    for source in sources(_TASK):
-        released = place._replace(source=source)
-        is_named = place.source.name in {source.name, place.folder.resolve().name}
-        if is_named and is_release(released, images):
-            return released
-    return None
-
-
 def _of_table(
     place: SourceFolder,
-    lines: Sequence[Description],
+    lines: Mapping[Path, Description],
     records: Records | None,
     settings: DecipheringSettings,
 ) -> tuple[list[Character], list[str]]:
     """The characters that a table lists, and notes; what it leaves empty is added of a release.
 
+    With ``as-paper`` only described characters are drawn, as the paper has descriptions of all.
+
     Raises:
         DataError: with ``as-paper``, a subset has too few lines.
     """
-    if settings.items:
-        images = NamedImages(place.folder, [line.path for line in lines])
-        paths = images.listed(settings.items)
-        lines = [line for line in lines if line.path in paths]
     crops = {crop.path: crop for crop in records.crops} if records else {}
-    characters = [
-        _described(
-            place,
-            line,
-            _released(records, crops[line.path]) if records and line.path in crops else None,
-        )
-        for line in lines
-    ]
+    characters = []
+    for path, line in lines.items():
+        released = _released(records, crops[path]) if records and path in crops else None
+        characters.append(_described(place, path, line, released))
     if settings.as_paper:
-        characters = _as_printed(place, characters, settings.seed)
+        by_id = {character.crop.id: character for character in characters if character.description}
+
+        def radicals(subset: str) -> Iterable[list[str]]:
+            radicals: dict[str, list[str]] = {}
+            for name in draw_order(by_id, settings.seed, place.source.name):
+                about = by_id[name].metadata
+                if about.get("subset") == subset:
+                    radical = about.get("character", "") if place.source.variants else name
+                    radicals.setdefault(radical, []).append(name)
+            return radicals.values()
+
+        sample = set(_as_printed(place, radicals))
+        characters = [character for name, character in by_id.items() if name in sample]
     copies = Copies([character.crop for character in characters])
     characters = [character for character in characters if copies.is_usable(character.crop)]
     return characters, list(copies.notes())
 
 
-def _described(place: SourceFolder, line: Description, released: Character | None) -> Character:
+def _described(
+    place: SourceFolder, path: Path, line: Description, released: Character | None
+) -> Character:
     """A character of a table, which may be one of a release."""
-    name, character = place.name_of(line.path), line.cells["character"]
+    name, character = place.name_of(path), line.cells["character"]
     if released is None:
         crop = Crop(place, name, name, character or name)
         group = crop.owner if character else ""
@@ -222,18 +219,19 @@ def _of_records(
     """
     copies, source = Copies(records.crops), records.place.source
     seed, variants = settings.seed, source.variants or 1
-    crops: list[Crop] = []
-    if settings.items:
-        by_path = {crop.path: crop for crop in records.crops}
-        listed = NamedImages(records.place.folder, by_path).listed(settings.items)
-        crops = [by_path[path] for path in listed if copies.is_usable(by_path[path])]
-    elif settings.as_paper:
-        for subset, count in source.subsets.items():
-            crops += _draw_subset(records, copies, seed, subset, count)
-        crops.sort(key=lambda crop: crop.label)
-    else:
-        for label in sorted(records.classes):
-            crops += copies.draw(order_of(records.classes[label], seed), variants)
+
+    def drawn(labels: Iterable[str]) -> Iterator[list[Crop]]:
+        for label in labels:
+            yield copies.draw(order_of(records.classes[label], seed), variants)
+
+    def classes(subset: str) -> Iterator[list[Crop]]:
+        labels = draw_order(records.classes, seed, source.name, "classes")
+        sizes = {label: len(records.classes[label]) for label in labels}
+        return drawn(label for label in labels if _subset_of(source, sizes[label]) == subset)
+
+    crops = list(chain.from_iterable(drawn(sorted(records.classes))))
+    if settings.as_paper:
+        crops = sorted(_as_printed(records.place, classes), key=lambda crop: crop.label)
     notes = [_("{}: {}", source.name, note) for note in records.notes]
     if not any(map(records.character_of, records.classes)):
         notes.append(
@@ -246,67 +244,38 @@ def _of_records(
     return [_released(records, crop) for crop in crops], [*notes, *copies.notes()]
 
 
-def _draw_subset(
-    records: Records, copies: Copies, seed: str, subset: str, count: int
-) -> list[Crop]:
-    """`count` images of a subset, of each class as many as the source has variants.
+def _as_printed(place: SourceFolder, groups: Callable[[str], Iterable[Sequence[T]]]) -> list[T]:
+    """As many images of each subset as the paper has; of a radical as many as it has variants.
+
+    Args:
+        place: the source.
+        groups: the images of a subset, those of a character together, in the order of the draw.
 
     Raises:
         DataError: there are fewer, or the release does not mark the subset.
     """
-    source = records.place.source
-    variants = source.variants or 1
-    found: list[Crop] = []
-    for label in draw_order(records.classes, seed, source.name, "classes"):
-        if len(found) < count and _subset_of(source, len(records.classes[label])) == subset:
-            crops = copies.draw(order_of(records.classes[label], seed), variants)
-            found += crops if len(crops) == variants else []
-    if len(found) < count:
-        raise _too_few(len(found), subset, count, records.place.folder)
-    return found
-
-
-def _too_few(images: int, subset: str, count: int, folder: Path) -> DataError:
-    return DataError(
-        n_(
-            "{n:,} image of subset {}, but the paper has {}",
-            "{n:,} images of subset {}, but the paper has {}",
-            images,
-            subset,
-            count,
-            hint=(
-                "Write the subsets into descriptions.csv, with the columns image, description and "
-                "subset, or import without --option as-paper=yes"
-            ),
-        ),
-        file=folder,
-    )
-
-
-def _as_printed(place: SourceFolder, characters: list[Character], seed: str) -> list[Character]:
-    """As many characters of each subset as the paper has; of radicals whole variants.
-
-    The paper has descriptions of all its characters, so those without one are not drawn.
-    """
-    source, variants = place.source, place.source.variants
-    by_name = {character.crop.id: character for character in characters if character.description}
-    sample: set[str] = set()
-    for subset, count in source.subsets.items():
-        radicals: dict[str, list[str]] = {}
-        for name in draw_order(by_name, seed, source.name):
-            if by_name[name].metadata.get("subset") == subset:
-                radical = by_name[name].metadata.get("character", "") if variants else name
-                radicals.setdefault(radical, []).append(name)
-        least = variants or 1
-        names = [
-            name for group in radicals.values() if len(group) >= least for name in group[:least]
-        ]
-        if len(names) < count:
-            raise _too_few(len(names), subset, count, place.folder)
-        sample.update(names[:count])
-    return [
-        character for name, character in by_name.items() if not source.subsets or name in sample
-    ]
+    least = place.source.variants or 1
+    sample: list[T] = []
+    for subset, count in place.source.subsets.items():
+        whole = (group[:least] for group in groups(subset) if len(group) >= least)
+        images = list(islice(chain.from_iterable(whole), count))
+        if len(images) < count:
+            raise DataError(
+                n_(
+                    "{n:,} image of subset {}, but the paper has {}",
+                    "{n:,} images of subset {}, but the paper has {}",
+                    len(images),
+                    subset,
+                    count,
+                    hint=(
+                        "Write the subsets into descriptions.csv, with the columns image, "
+                        "description and subset, or import without --option as-paper=yes"
+                    ),
+                ),
+                file=place.folder,
+            )
+        sample += images
+    return sample
 
 
 def _counts(source: Source, characters: Sequence[Character]) -> Iterator[str]:
@@ -339,15 +308,15 @@ def detect_characters(listing: Listing) -> Detection | None:
     """Recognise characters to decipher: a release, or a table of descriptions."""
     if not listing.src.is_dir() or not listing.images:
         return None
-    is_named = any(source.task == _TASK for source in named_sources(listing))
-    if not is_named and (listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv")):
+    named = bool(is_named(listing, _PRESET.task))
+    if not named and (listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv")):
         return None
     try:
-        places = sources_in(listing.src, _TASK, "" if is_named else listing.src.resolve().name)
+        places = sources_in(listing.src, _PRESET.task, "" if named else listing.src.resolve().name)
     except KejuError as error:
-        what = _("OBI-Bench's {}", _TASK)
-        return Detection(0.6, what, missing=error_text(error)) if is_named else None
-    texts, missing, fit = [], "", 1.0
+        what = _("OBI-Bench's {}", _PRESET.task)
+        return Detection(0.6, what, missing=error_text(error)) if named else None
+    texts, missing, fit = [], "", 1.0 if named else 0.9
     for place in places:
         folder = place.folder.relative_to(place.src)
         images = [
@@ -357,10 +326,9 @@ def detect_characters(listing: Listing) -> Detection | None:
         name = place.source.name
         if table := find_table(place.folder, NAME):
             texts.append(_("{}: {}, described in {}", name, counted, table.name))
-            fit = 1.0 if is_named else 0.9
-        elif released := _released_place(place, images):
-            texts.append(_("{} as released: {}", released.source.name, counted))
-        elif is_named:
+        elif is_release(place, images):
+            texts.append(_("{} as released: {}", name, counted))
+        elif named:
             texts.append(_("{}: {}", name, counted))
             missing, fit = _("{}.csv with the columns image and description", NAME), 0.6
         else:
@@ -370,8 +338,8 @@ def detect_characters(listing: Listing) -> Detection | None:
 
 READER = Reader(
     "obi-deciphering",
-    preset(_TASK).what,
-    preset(_TASK).layout,
+    _PRESET.what,
+    _PRESET.layout,
     read_deciphering,
     DecipheringSettings,
     detect_characters,

@@ -16,15 +16,14 @@ NAME = "descriptions"
 
 
 class Description(NamedTuple):
-    """One line: an image, its position, and its cells by role; a missing cell is empty."""
+    """One line: its position, and its cells by role; a missing cell is empty."""
 
-    path: Path
     place: Place
     cells: Mapping[str, str]
 
 
-def read_descriptions(place: SourceFolder) -> list[Description] | None:
-    """The lines of the table in a source; None if it has no such table.
+def read_descriptions(place: SourceFolder) -> dict[Path, Description] | None:
+    """The lines of the table in a source by their image; None if it has no such table.
 
     Images are named from the source's folder on, or from the folder ``images`` in it.
 
@@ -38,11 +37,11 @@ def read_descriptions(place: SourceFolder) -> list[Description] | None:
     rows = all_rows(file)
     roles = preset(place.source.task).fields("image", "description")
     fields = map_fields(file, [cells for _place, cells in rows], roles)
+    folders = (place.folder, place.folder / "images")
     described: dict[Path, Description] = {}
     for line, cells in rows:
         texts = {role: text_of(cells, fields.get(role), line).strip() for role in roles}
         image, frequency = texts["image"], texts.get("frequency", "")
-        folders = (place.folder, place.folder / "images")
         path = image_below(folders, image, file=line.file, item=line.item)
         if path is None:
             hint = _("Put it there, or remove the line")
@@ -53,5 +52,5 @@ def read_descriptions(place: SourceFolder) -> list[Description] | None:
         if frequency and not (frequency.isascii() and frequency.isdigit()):
             problem = _("the frequency {!r} is not a number", frequency[:20])
             raise line.error(problem, _("Write digits"))
-        described[path] = Description(path, line, texts)
-    return list(described.values())
+        described[path] = Description(line, texts)
+    return described

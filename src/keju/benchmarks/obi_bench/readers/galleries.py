@@ -1,40 +1,222 @@
-"""Drawing classes, their references and queries, and distractors from records, by hash and seed."""
+"""FORMATS ``obi-classification`` and ``obi-retrieval``: crops of characters in a folder a class.
+
+Records come first, from the paths alone. From them are drawn, by hash and seed, the classes with
+their references and queries, and the distractors; only these images are stored.
+"""
 
 from __future__ import annotations
 
-import stat
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from keju.benchmarks.obi_bench.readers.lists import NamedImages
-from keju.benchmarks.obi_bench.readers.records import Crop, Records
-from keju.benchmarks.obi_bench.readers.sources import draw_order
-from keju.datasets.readers.base import join_names
+from msgspec import Meta
+
+from keju.benchmarks.obi_bench.readers.records import (
+    CHARACTER_TABLES,
+    Crop,
+    Records,
+    read_records,
+)
+from keju.benchmarks.obi_bench.readers.sources import (
+    BENCHMARK,
+    Paths,
+    Seed,
+    SourceName,
+    draw_order,
+    is_named,
+    items_of_queries,
+    preset,
+    record_sources,
+    sources_in,
+)
+from keju.datasets.readers.base import Detection, Reader, join_names, source_bytes
+from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.time_limit import check_time
-from keju.errors import DataError
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, KejuError, error_text
 from keju.files import sha256_file
-from keju.texts import _, n_
+from keju.items import MIXED_GALLERY, ImageRef, Item
+from keju.settings import Settings
+from keju.texts import _, join_clauses, listed, n_
+
+_CLASSIFICATION, _RETRIEVAL = preset("classification"), preset("retrieval")
 
 
-class DrawnClass(NamedTuple):
-    """A class that was drawn, with its references and its queries."""
+class ClassSettings(Settings, frozen=True, kw_only=True):
+    """The options that ``obi-classification`` and ``obi-retrieval`` share."""
 
-    name: str
-    references: list[Crop]
-    queries: list[Crop]
+    source: SourceName = ""
+    paths: Paths = ""
+    classes: Annotated[
+        int | None,
+        Meta(
+            description="this many classes (the paper's sweep: 10, 20, 30, 50, 100; by default as "
+            "many as the paper has, of a source of your own all)",
+            ge=1,
+        ),
+    ] = None
+    seed: Seed = "0"
 
 
-class Drawn(NamedTuple):
-    """The classes that were drawn of a source, its distractors, and notes on what was skipped."""
+class ClassificationSettings(ClassSettings, frozen=True, kw_only=True):
+    """The options of ``obi-classification``."""
+
+    mixed: Annotated[
+        bool,
+        Meta(
+            description="yes: the classes of all sources make one gallery, as in the paper's sweep "
+            "(default no: a gallery each)"
+        ),
+    ] = False
+
+
+class RetrievalSettings(ClassSettings, frozen=True, kw_only=True):
+    """The options of ``obi-retrieval``."""
+
+    distractors: Annotated[
+        int | None,
+        Meta(
+            description="this many images of other classes (default the paper's, of a source of "
+            "your own as many as there are queries and relevant images)",
+            ge=1,
+        ),
+    ] = None
+
+
+class Gallery(NamedTuple):
+    """What was drawn of a source.
+
+    `classes` are those drawn, each with its references and then its queries. `distractors` are
+    images of other classes.
+    """
 
     records: Records
-    classes: list[DrawnClass]
-    distractors: list[Crop]
-    notes: list[str]
+    classes: dict[str, list[Crop]]
+    distractors: Sequence[Crop] = ()
+
+    @property
+    def references(self) -> list[Crop]:
+        """The references of all classes."""
+        count = self.records.place.source.gallery.references
+        return [crop for crops in self.classes.values() for crop in crops[:count]]
+
+    @property
+    def queries(self) -> list[Crop]:
+        """The queries of all classes."""
+        count = self.records.place.source.gallery.references
+        return [crop for crops in self.classes.values() for crop in crops[count:]]
+
+
+def read_classification(
+    src: Path, writer: DatasetWriter, settings: ClassificationSettings
+) -> Iterator[str]:
+    """Draw classes and make items of every query against the references.
+
+    Raises:
+        UsageError: the given source is one of another task.
+        DataError: no classes, or too few of them or of their images.
+    """
+    several = _records(src, _CLASSIFICATION.task, settings)
+    copies_of_all = Copies(chain.from_iterable(records.crops for records in several))
+    galleries, notes = [], list[str]()
+    for number, records in enumerate(several):
+        count = settings.classes or records.place.source.gallery.classes
+        if settings.mixed and settings.classes:
+            count = count // len(several) + (number < count % len(several))
+        copies = copies_of_all if settings.mixed else Copies(records.crops)
+        classes = draw_classes(records, copies, count, settings.seed, notes)
+        galleries.append(Gallery(records, classes))
+        if not settings.mixed:
+            notes += copies.notes()
+            _add_items(writer, galleries[-1:])
+    if settings.mixed:
+        notes += copies_of_all.notes()
+        _add_items(writer, galleries, mixed=True)
+    _declare(writer, galleries, settings.seed, mixed="yes" if settings.mixed else "no")
+    yield from notes
+    counts = {gallery.records.source: len(gallery.classes) for gallery in galleries}
+    if settings.mixed and settings.classes and len(set(counts.values())) > 1:
+        numbers = listed(f"{name} {count}" for name, count in counts.items())
+        yield _("classes that do not divide evenly: {}", numbers)
+
+
+def read_retrieval(src: Path, writer: DatasetWriter, settings: RetrievalSettings) -> Iterator[str]:
+    """Draw classes and distractors and make items of every query against them all.
+
+    Raises:
+        UsageError: the given source is one of another task.
+        DataError: no classes, or too few of them or of their images.
+    """
+    galleries, notes = [], list[str]()
+    for records in _records(src, _RETRIEVAL.task, settings):
+        copies, printed = Copies(records.crops), records.place.source.gallery
+        count = settings.classes or printed.classes
+        gallery = Gallery(records, draw_classes(records, copies, count, settings.seed, notes))
+        most = settings.distractors or printed.distractors
+        distractors = draw_distractors(gallery, copies, most, settings.seed)
+        gallery = gallery._replace(distractors=distractors)
+        notes += copies.notes()
+        _add_items(writer, [gallery])
+        galleries.append(gallery)
+        note = n_(
+            "{}: {n:,} class and {} distractors",
+            "{}: {n:,} classes and {} distractors",
+            len(gallery.classes),
+            records.source,
+            len(distractors),
+        )
+        if not distractors:
+            reason = _("every class is asked about; leave some over: --option classes=N")
+            if len(gallery.classes) == 1:
+                reason = _("it has no other class")
+            note = _("{}: {}", note, reason)
+        yield note
+    _declare(writer, galleries, settings.seed)
+    yield from notes
+
+
+def _records(src: Path, task: str, settings: ClassSettings) -> list[Records]:
+    return [read_records(place) for place in sources_in(src, task, settings.source, settings.paths)]
+
+
+def _declare(
+    writer: DatasetWriter, galleries: Sequence[Gallery], seed: str, **facts: object
+) -> None:
+    counts = (f"{gallery.records.source} {len(gallery.classes)}" for gallery in galleries)
+    places = [gallery.records.place for gallery in galleries]
+    record_sources(writer, places, {"seed": seed, "classes": ", ".join(counts), **facts})
+
+
+def _add_items(writer: DatasetWriter, galleries: Sequence[Gallery], *, mixed: bool = False) -> None:
+    """Add items of every query; all have the same gallery, in the same order."""
+
+    def store(crop: Crop) -> ImageRef:
+        return writer.add_image(source_bytes(crop.path), str(crop.path))
+
+    references = [crop for gallery in galleries for crop in gallery.references]
+    distractors = [crop for gallery in galleries for crop in gallery.distractors]
+    images = [store(crop) for crop in (*references, *distractors)]
+    for gallery in galleries:
+        for query in gallery.queries:
+            about = gallery.records.about(query)
+            pattern = Item(
+                id=query.id,
+                benchmark=BENCHMARK,
+                task=query.place.source.task,
+                images=(store(query), *images),
+                relevant=tuple(
+                    n for n, crop in enumerate(references, 1) if crop.owner == query.owner
+                ),
+                group=query.owner,
+                metadata=about | ({"gallery": MIXED_GALLERY} if mixed else {}),
+            )
+            for item in items_of_queries(pattern):
+                writer.add(item)
 
 
 class Copies:
@@ -107,11 +289,7 @@ class Copies:
 
 def _size(path: Path) -> int:
     """The size of a regular file in bytes; -1 for anything else, which is never opened here."""
-    try:
-        status = path.stat()
-    except OSError:
-        return -1
-    return status.st_size if stat.S_ISREG(status.st_mode) else -1
+    return path.stat().st_size if path.is_file() else -1
 
 
 def order_of(crops: Sequence[Crop], seed: str) -> list[Crop]:
@@ -127,72 +305,51 @@ def order_of(crops: Sequence[Crop], seed: str) -> list[Crop]:
     return [by_name[name] for name in draw_order(by_name, seed, source, label)]
 
 
-def _eligible(records: Records) -> tuple[dict[str, list[Crop]], list[str]]:
-    """The classes of enough images, and notes.
-
-    Raises:
-        DataError: there are none.
-    """
-    needed = records.place.source.gallery.needed
-    large = {label: crops for label, crops in records.classes.items() if len(crops) >= needed}
-    if not large:
-        images = n_("{n:,} image", "{n:,} images", needed)
-        raise _too_few(records, len(records.classes), images)
-    small = sorted(records.classes.keys() - large.keys())
-    if not small:
-        return large, []
-    note = n_(
-        "{}: skipped {n:,} class of fewer than {} images: {}",
-        "{}: skipped {n:,} classes of fewer than {} images: {}",
-        len(small),
-        records.source,
-        needed,
-        join_names(small),
-    )
-    return large, [note]
-
-
-def _too_few(records: Records, count: int, images: str) -> DataError:
-    return DataError(
-        "none of its {} has {}",
-        n_("{n:,} class", "{n:,} classes", count),
-        images,
-        file=records.place.folder,
-        hint="A class needs its references and queries, each an image of its own",
-    )
-
-
-def draw_classes(records: Records, copies: Copies, count: int, seed: str) -> Drawn:
-    """`count` classes (0 for all), in the order of their names, without distractors.
+def draw_classes(
+    records: Records, copies: Copies, count: int, seed: str, notes: list[str]
+) -> dict[str, list[Crop]]:
+    """`count` classes (0 for all), in the order of their names, each with the images it needs.
 
     They are drawn in an order of which a smaller number is always the beginning, so a sweep
-    continues with what it has.
+    continues with what it has. `notes` gets what is skipped.
 
     Raises:
         DataError: fewer classes than that have enough different images.
     """
-    name, gallery = records.source, records.place.source.gallery
-    eligible, notes = _eligible(records)
-    different = n_("{n:,} different image", "{n:,} different images", gallery.needed)
-    classes: dict[str, DrawnClass] = {}
-    for label in draw_order(eligible, seed, name, "classes"):
+    name, needed = records.source, records.place.source.gallery.needed
+    notes += [_("{}: {}", name, note) for note in records.notes]
+    small = sorted(label for label, crops in records.classes.items() if len(crops) < needed)
+    if small:
+        note = n_(
+            "{}: skipped {n:,} class of fewer than {} images: {}",
+            "{}: skipped {n:,} classes of fewer than {} images: {}",
+            len(small),
+            name,
+            needed,
+            join_names(small),
+        )
+        notes.append(note)
+    classes: dict[str, list[Crop]] = {}
+    for label in draw_order(records.classes.keys() - set(small), seed, name, "classes"):
         if count and len(classes) == count:
             break
-        crops = copies.draw(order_of(eligible[label], seed), gallery.needed)
-        if len(crops) == gallery.needed:
-            references, queries = crops[: gallery.references], crops[gallery.references :]
-            classes[label] = DrawnClass(crops[0].owner, references, queries)
+        crops = copies.draw(order_of(records.classes[label], seed), needed)
+        if len(crops) == needed:
+            classes[label] = crops
         else:
-            notes.append(
-                _(
-                    "{}: skipped {}, which has only {} images without copies",
-                    name,
-                    label,
-                    len(crops),
-                )
+            note = _(
+                "{}: skipped {}, which has only {} images without copies", name, label, len(crops)
             )
+            notes.append(note)
+    different = n_("{n:,} different image", "{n:,} different images", needed)
     if not classes:
-        raise _too_few(records, len(eligible), different)
+        raise DataError(
+            "none of its {} has {}",
+            n_("{n:,} class", "{n:,} classes", len(records.classes)),
+            different,
+            file=records.place.folder,
+            hint="A class needs its references and queries, each an image of its own",
+        )
     if len(classes) < count:
         raise DataError(
             "{} {}; wanted are {}",
@@ -206,10 +363,10 @@ def draw_classes(records: Records, copies: Copies, count: int, seed: str) -> Dra
                 len(classes),
             ),
         )
-    return Drawn(records, [classes[label] for label in sorted(classes)], [], notes)
+    return {label: classes[label] for label in sorted(classes)}
 
 
-def draw_distractors(gallery: Drawn, copies: Copies, count: int, seed: str) -> list[Crop]:
+def draw_distractors(gallery: Gallery, copies: Copies, count: int, seed: str) -> list[Crop]:
     """Images of classes that were not drawn, one of each before a second of any.
 
     Args:
@@ -222,13 +379,13 @@ def draw_distractors(gallery: Drawn, copies: Copies, count: int, seed: str) -> l
         DataError: there are not enough.
     """
     records = gallery.records
-    labels = records.classes.keys() - {group.queries[0].label for group in gallery.classes}
+    labels = records.classes.keys() - gallery.classes.keys()
     turns = sorted(
         (turn, rank, crop)
         for rank, label in enumerate(draw_order(labels, seed, records.source, "distractors"))
         for turn, crop in enumerate(order_of(records.classes[label], seed))
     )
-    most = count or len(gallery.classes) * records.place.source.gallery.needed
+    most = count or sum(map(len, gallery.classes.values()))
     distractors = copies.draw((crop for *_turn, crop in turns), most)
     if len(distractors) < count:
         raise DataError(
@@ -246,27 +403,57 @@ def draw_distractors(gallery: Drawn, copies: Copies, count: int, seed: str) -> l
     return distractors
 
 
-def only_listed(several: Sequence[Records], file: Path) -> list[Records]:
-    """The sources with the images of a list alone.
+def detect_classes(listing: Listing, task: str) -> Detection | None:
+    """Recognise class folders that classification or retrieval can draw from."""
+    named = is_named(listing, task)
+    if not listing.src.is_dir() or not listing.images:
+        return None
+    if not (_are_classes(listing) if named is None else named):
+        return None
+    try:
+        several = [read_records(place) for place in sources_in(listing.src, task)]
+    except KejuError as error:
+        missing = error_text(error)
+        return Detection(0.6, _("OBI-Bench's {}", task), missing=missing) if named else None
+    counts = (
+        _("{}: {} in {}", records.source,
+          n_("{n:,} image", "{n:,} images", len(records.crops)),
+          n_("{n:,} class folder", "{n:,} class folders", len(records.classes)))
+        for records in several
+    )  # fmt: skip
+    text = join_clauses(counts)
+    if named:
+        return Detection(1.0, text)
+    # Folders of classes suit both tasks; only the folder's name may name one of them.
+    fit = 0.6 if task in listing.root.resolve().name.casefold() else 0.5
+    sibling = {"classification": "retrieval", "retrieval": "classification"}[task]
+    return Detection(fit, _("{} (also possible: obi-{})", text, sibling))
 
-    Raises:
-        DataError: as `NamedImages.listed`; a source has no image in the list.
-    """
-    folder = several[0].place.folder
-    paths = [crop.path for records in several for crop in records.crops]
-    listed = NamedImages(folder if len(several) == 1 else folder.parent, paths).listed(file)
-    limited = []
-    for records in several:
-        classes = {label: [crop for crop in crops if crop.path in listed]
-                for label, crops in records.classes.items()}  # fmt: skip
-        limited.append(
-            records._replace(classes={label: crops for label, crops in classes.items() if crops})
-        )
-    if empty := [records.source for records in limited if not records.classes]:
-        raise DataError(
-            "the list has no image of {}",
-            join_names(empty),
-            file=file,
-            hint="List images of every source, or import the sources one by one",
-        )
-    return limited
+
+def _are_classes(listing: Listing) -> bool:
+    """Whether the images are in class folders, two or more in each, and nothing else with them."""
+    files = [path for path in listing.files if path.name.casefold() not in CHARACTER_TABLES]
+    if any(path.suffix.casefold() in {".xml", ".txt", ".json", ".csv"} for path in files):
+        return False
+    if any(len(path.parts) == 1 for path in listing.images):
+        return False
+    labels = {path.parent.name for path in listing.images}
+    return len(labels) > 1 and len(listing.images) >= 2 * len(labels)
+
+
+CLASSIFICATION = Reader(
+    "obi-classification",
+    _CLASSIFICATION.what,
+    _CLASSIFICATION.layout,
+    read_classification,
+    ClassificationSettings,
+    partial(detect_classes, task=_CLASSIFICATION.task),
+)
+RETRIEVAL = Reader(
+    "obi-retrieval",
+    _RETRIEVAL.what,
+    _RETRIEVAL.layout,
+    read_retrieval,
+    RetrievalSettings,
+    partial(detect_classes, task=_RETRIEVAL.task),
+)

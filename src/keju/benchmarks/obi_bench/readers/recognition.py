@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from msgspec import Meta
 from msgspec.structs import replace
 
 from keju.benchmarks.obi_bench.readers.descriptions import read_descriptions
-from keju.benchmarks.obi_bench.readers.lists import ItemList, NamedImages
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     Seed,
@@ -43,8 +41,10 @@ from keju.errors import DataError, UsageError
 from keju.items import Box, Item
 from keju.texts import Text, _, join_parts, n_
 
-_TASK = "recognition"
-_NEGATIVES = preset(_TASK).negatives
+_PRESET = preset("recognition")
+
+_NEGATIVES = "negatives"
+"""The folder of images without any inscription."""
 
 
 class RecognitionSettings(BoxSettings, frozen=True, kw_only=True):
@@ -55,7 +55,6 @@ class RecognitionSettings(BoxSettings, frozen=True, kw_only=True):
         str,
         Meta(description="the answer to What for every image that descriptions.csv does not name"),
     ] = ""
-    items: ItemList = None
     sample: Annotated[
         int | None,
         Meta(description="this many images of each source, drawn (default all)", ge=1),
@@ -78,38 +77,23 @@ def read_recognition(
     The count of boxes answers How, the boxes Where. An image is its own group.
 
     Raises:
-        UsageError: both a list and a sample are given, or a name for a column that a table of boxes
-            does not have.
+        UsageError: a name is given for a column that a table of boxes does not have.
         DataError: no images or boxes, an image without boxes (unless skipped or a negative), a
-            box outside its image or without area, a file that is not as its form says, a listed
-            image that is missing.
+            box outside its image or without area, a file that is not as its form says.
     """
-    if settings.items and settings.sample:
-        raise UsageError("options items and sample: give one of them")
-    places = sources_in(src, _TASK, settings.source)
-    images = [list(images_in(place).values()) for place in places]
-    facts: dict[str, object] = {"seed": settings.seed, "sample": settings.sample or "all"}
-    listed: Iterable[Path] = chain(*images)
-    if settings.items:
-        listed = NamedImages(src, listed).listed(settings.items)
-        facts["items"] = len(listed)
-    listed_paths = list(listed)
+    places = sources_in(src, _PRESET.task, settings.source)
+    facts = {"seed": settings.seed, "sample": settings.sample or "all"}
     record_sources(writer, places, facts)
-    for place, paths in zip(places, images, strict=True):
-        annotations = annotations_in(place.folder, paths, settings)
-        yield from (_("{}: {}", place.source.name, note) for note in annotations.notes)
-        sample = list(filter(set(paths).__contains__, listed_paths))
-        yield from _read_source(place, writer, settings, sample, annotations)
+    for place in places:
+        yield from _read_source(place, writer, settings)
 
 
 def _read_source(
-    place: SourceFolder,
-    writer: DatasetWriter,
-    settings: RecognitionSettings,
-    paths: Sequence[Path],
-    annotations: Annotations,
+    place: SourceFolder, writer: DatasetWriter, settings: RecognitionSettings
 ) -> Iterator[str]:
-    source = place.source.name
+    source, paths = place.source.name, list(images_in(place).values())
+    annotations = annotations_in(place.folder, paths, settings)
+    yield from (_("{}: {}", source, note) for note in annotations.notes)
     boxed, negatives, skipped = _sort_images(place, paths, annotations, settings)
     if skipped:
         yield n_(
@@ -118,8 +102,8 @@ def _read_source(
             len(skipped),
             join_names(map(place.name_of, skipped)),
         )
-    table = read_descriptions(place) or []
-    described = {line.path: line.cells["description"] for line in table}
+    table = read_descriptions(place) or {}
+    described = {path: line.cells["description"] for path, line in table.items()}
     shared = settings.description or place.source.describes
     counts: Counter[str] = Counter()
     images: list[Path] = []
@@ -140,7 +124,9 @@ def _read_source(
         _add_items(place, writer, path, data, answers, fitted.boxes)
     for path in _sampled(place, negatives, settings):
         _add_items(place, writer, path, source_bytes(path), {"Yes-or-No": "no"})
-    yield from (_("{}: {}", source, note) for note in _changes(counts))
+    for note in _changes(counts):
+        if note.number:
+            yield _("{}: {}", source, note)
     if dropped:
         yield n_(
             "{}: dropped {n:,} image whose boxes were all skipped: {}",
@@ -177,9 +163,9 @@ def _read_source(
         )
 
 
-def _changes(counts: Mapping[str, int]) -> Iterator[Text]:
+def _changes(counts: Mapping[str, int]) -> tuple[Text, ...]:
     """Notes on the changes of boxes that were counted."""
-    notes = (
+    return (
         n_(
             "{n:,} box clipped that left the image by a pixel or less",
             "{n:,} boxes clipped that left the image by a pixel or less",
@@ -203,7 +189,6 @@ def _changes(counts: Mapping[str, int]) -> Iterator[Text]:
             counts["turned"],
         ),
     )
-    return (note for note in notes if note.number)
 
 
 def _add_items(
@@ -217,9 +202,9 @@ def _add_items(
     """Add the items of the queries that have an answer; Where is answered by the boxes."""
     ref = writer.add_image(data, str(path))
     pattern = Item(
-        id=place.id_of(path),
+        id=f"{place.source.name}/{place.name_of(path)}",
         benchmark=BENCHMARK,
-        task=_TASK,
+        task=_PRESET.task,
         images=(ref,),
         group=ref.sha256,
         metadata=place.source.about | {"file": place.name_of(path)},
@@ -229,56 +214,46 @@ def _add_items(
         writer.add(replace(item, answer=answers[item.query], boxes=inside))
 
 
-class _Parts(NamedTuple):
-    """The images of a source: with boxes, negatives, and those that are skipped."""
-
-    boxed: list[Path]
-    negatives: list[Path]
-    skipped: list[Path]
-
-
 def _sort_images(
     place: SourceFolder,
     paths: Iterable[Path],
     annotations: Annotations,
     settings: RecognitionSettings,
-) -> _Parts:
-    """Sort the images.
+) -> tuple[list[Path], list[Path], list[Path]]:
+    """The images with boxes, the negatives, and those that are skipped.
 
     Raises:
         DataError: boxes on an image of negatives; images without boxes, if neither option is set.
     """
-    parts = _Parts([], [], [])
+    boxed, negatives, skipped = list[Path](), list[Path](), list[Path]()
     for path in paths:
-        boxes = annotations.of.get(path)
-        name = place.name_of(path)
-        if _NEGATIVES in name.split("/")[:-1]:
-            if boxes:
-                raise DataError(
-                    "boxes on images of {}: {}",
-                    _NEGATIVES,
-                    name,
-                    file=place.folder,
-                    hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
-                )
-            parts.negatives.append(path)
-        elif boxes:
-            parts.boxed.append(path)
-        elif settings.without_boxes == "negative":
-            parts.negatives.append(path)
+        name, has_boxes = place.name_of(path), bool(annotations.of.get(path))
+        is_negative = _NEGATIVES in name.split("/")[:-1]
+        if is_negative and has_boxes:
+            raise DataError(
+                "boxes on images of {}: {}",
+                _NEGATIVES,
+                name,
+                file=place.folder,
+                hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
+            )
+        if has_boxes:
+            boxed.append(path)
+        elif is_negative or settings.without_boxes == "negative":
+            negatives.append(path)
         else:
-            parts.skipped.append(path)
-    if parts.skipped and not settings.skip_missing:
+            skipped.append(path)
+    if skipped and not settings.skip_missing:
         files = annotations.files
         names = (
             place.name_of(path) + (f" (nothing in {files[path].name})" if path in files else "")
-            for path in parts.skipped
+            for path in skipped
         )
         raise DataError(
             n_(
                 "{n:,} image without boxes: {}",
                 "{n:,} images without boxes: {}",
-                len(parts.skipped),
+                len(skipped),
                 join_names(names),
                 hint=_(
                     "Draw them; or say that they have no characters: --option "
@@ -289,15 +264,13 @@ def _sort_images(
             ),
             file=place.folder,
         )
-    return parts
+    return boxed, negatives, skipped
 
 
 def _sampled(
     place: SourceFolder, paths: Sequence[Path], settings: RecognitionSettings
-) -> Sequence[Path]:
-    """As many of the images as the option says, in the order of names; all that a list names."""
-    if settings.items:
-        return paths
+) -> list[Path]:
+    """As many of the images as the option says, in the order of names."""
     names = {place.name_of(path): path for path in paths}
     sample = draw_order(names, settings.seed, place.source.name)[: settings.sample or len(names)]
     return [names[name] for name in sorted(sample)]
@@ -319,7 +292,7 @@ def detect_recognition(listing: Listing) -> Detection | None:
     if "voc" in forms and not xml_roots(listing)["annotation"]:
         del forms["voc"]
     source = source_called(listing.src.resolve().name)
-    is_named = source is not None and source.task == _TASK
+    is_named = source is not None and source.task == _PRESET.task
     images = n_("{n:,} image", "{n:,} images", len(listing.images))
     if not forms:
         what = _("{} of {}, without boxes", images, listing.src.name)
@@ -333,7 +306,7 @@ def detect_recognition(listing: Listing) -> Detection | None:
     fit = max(_FIT.get(form, _USUAL_FIT) for form in forms)
     options = {} if is_named or set(forms) != {"yinqiwenyuan"} else {"source": _AYNU}
     try:
-        sources_in(listing.src, _TASK, options.get("source", ""))
+        sources_in(listing.src, _PRESET.task, options.get("source", ""))
     except (DataError, UsageError) as error:
         return Detection(fit / 2, what, missing=_("other folders ({})", error))
     return Detection(fit, what, options)
@@ -341,8 +314,8 @@ def detect_recognition(listing: Listing) -> Detection | None:
 
 READER = Reader(
     "obi-recognition",
-    preset(_TASK).what,
-    preset(_TASK).layout,
+    _PRESET.what,
+    _PRESET.layout,
     read_recognition,
     RecognitionSettings,
     detect_recognition,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.benchmarks.obi_bench.readers.sources import Rule, SourceFolder, images_in
-from keju.datasets.readers.base import files_under, join_names, kept_inside
+from keju.datasets.readers.base import files_under, kept_inside
 from keju.datasets.readers.tables import json_in
 from keju.errors import DataError
 from keju.texts import _, n_
@@ -172,32 +172,25 @@ def _unfit(place: SourceFolder, name: str) -> DataError:
 
 def _characters_file(place: SourceFolder) -> Path | None:
     """The table of characters in a source: by its name, then the one least deep."""
-    order = {name: rank for rank, name in enumerate(CHARACTER_TABLES)}
     files = [
         path
         for path in files_under(place.folder, {"json"})
-        if path.name.casefold() in order and not place.source.skips(place.name_of(path))
+        if path.name.casefold() in CHARACTER_TABLES and not place.source.skips(place.name_of(path))
     ]
-    if not files and place.src != place.folder:
-        # In the folder that was given, beside the source's own: Key&Value.json beside EVOBC/.
-        beside = (path for path in place.src.iterdir() if path.name.casefold() in order)
-        files = [kept_inside(path, place.src) for path in beside]
-    return min(
-        files, key=lambda path: (order[path.name.casefold()], len(path.parts), path), default=None
-    )
+    # In the folder that was given, beside the source's own: Key&Value.json beside EVOBC/.
+    beside = (path for path in place.src.iterdir() if path.name.casefold() in CHARACTER_TABLES)
+    files = files or [kept_inside(path, place.src) for path in beside]
+
+    def order(path: Path) -> tuple[int, int, Path]:
+        return CHARACTER_TABLES.index(path.name.casefold()), len(path.parts), path
+
+    return min(files, key=order, default=None)
 
 
 def _read_characters(file: Path) -> dict[str, str]:
     """The characters of classes or ids."""
-    content = json_in(file, object)
-    if not isinstance(content, dict):
-        raise DataError(
-            "expected an object of ids and characters", file=file, hint='Write {"0001": "王"}'
-        )
-    if wrong := [key for key, value in content.items() if not isinstance(value, str | int)]:
-        names = join_names(map(repr, wrong), 3)
-        raise DataError("expected a text under {}", names, file=file, hint='Write {"0001": "王"}')
-    return {str(key): str(value) for key, value in content.items()}
+    content = json_in(file, dict[str, str | int])
+    return {key: str(value) for key, value in content.items()}
 
 
 def _is_han(text: str) -> bool:

@@ -74,7 +74,6 @@ class Gallery(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     references: int = 0
     queries: int = 0
     distractors: int = 0
-    sweep: tuple[int, ...] = ()
 
     @property
     def needed(self) -> int:
@@ -124,9 +123,8 @@ class Preset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     gallery: Gallery = Gallery()
     columns: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     pairs: tuple[str, ...] = ()
-    fragments: dict[str, str] = msgspec.field(default_factory=dict)
+    line: str = ""
     tiers: dict[str, int] = msgspec.field(default_factory=dict)
-    negatives: str = ""
 
     def fields(self, *required: str) -> dict[str, Field]:
         """The columns of the preset's tables, by role."""
@@ -170,10 +168,6 @@ class SourceFolder(NamedTuple):
         """The path of a file from the folder on."""
         return path.relative_to(self.folder).as_posix()
 
-    def id_of(self, path: Path) -> str:
-        """The name of an image in ids: the source's name and the path in the source."""
-        return f"{self.source.name}/{self.name_of(path)}"
-
 
 def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list[SourceFolder]:
     """The sources of a task whose files are in a folder.
@@ -196,15 +190,17 @@ def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list
         raise DataError("expected a folder", file=src, hint="See: keju data detect SRC")
     folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
     known = {path: source for path in folders if (source := source_called(path.name))}
-    strange = [path.name for path in folders if path not in known]
-    own = {source.name: source for source in known.values() if source.task == task_id}
-    only = next(iter(own.values())) if len(own) == len(known) == 1 else None
+    own = {path: source for path, source in known.items() if source.task == task_id}
+    # OBC beside EVOBC repeats some of its images.
+    strange = [
+        path.name
+        for path in folders
+        if path not in known and not any(each.skips(f"{path.name}/-") for each in own.values())
+    ]
     name = name or ("" if known else src.resolve().name)
     if name:
         check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
-        matches = {src: _source_named(name, task_id)}
-    elif strange and only and all(only.skips(f"{other}/-") for other in strange):
-        matches = {next(iter(known)): only}  # EVOBC beside OBC, which repeats some of its images.
+        own = {src: _source_named(name, task_id)}
     elif strange:
         raise DataError(
             "expected folders called after sources; found also {}",
@@ -215,10 +211,8 @@ def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list
                 strange[0],
             ),
         )
-    else:
-        matches = {path: source for path, source in known.items() if source.name in own}
     order = sources(task_id)
-    if not matches:
+    if not own:
         raise DataError(
             "no source of {} in it, but {}",
             task_id,
@@ -226,7 +220,7 @@ def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list
             file=src,
             hint=_("Sources of {}: {}", task_id, ", ".join(source.name for source in order)),
         )
-    places = [SourceFolder(source, folder, src) for folder, source in matches.items()]
+    places = [SourceFolder(source, folder, src) for folder, source in own.items()]
     places.sort(key=lambda place: order.index(place.source) if place.source in order else 0)
     if not paths:
         return places
@@ -320,9 +314,13 @@ def note_unlike_print(source: Source, images: int) -> Iterator[str]:
         yield _("{}: {} {}; the paper has {}", source.name, images, noun, source.images)
 
 
-def named_sources(listing: Listing) -> list[Source]:
-    """The sources that the folders in a listing are named after, else the folder itself."""
+def is_named(listing: Listing, task_id: str) -> bool | None:
+    """Whether folders in a listing, else the folder itself, are named after sources of a task.
+
+    None where they are not named after any source.
+    """
     tops = dict.fromkeys(path.parts[0] for path in listing.files if len(path.parts) > 1)
     known = [source for top in tops if (source := source_called(top))]
     own = source_called(listing.root.resolve().name)
-    return known or ([own] if own else [])
+    named = known or ([own] if own else [])
+    return any(source.task == task_id for source in named) if named else None
