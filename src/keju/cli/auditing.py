@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -43,12 +42,6 @@ def audit(
         Path | None,
         typer.Option(metavar="FILE", help="New CSV file with one row for each cell of a finding."),
     ] = None,
-    rebuilt: Annotated[
-        bool,
-        typer.Option(
-            "--rebuild", help="Recompute the printed means with the code that scores runs."
-        ),
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Recompute every number that other numbers imply, and report those that do not agree.
@@ -58,19 +51,11 @@ def audit(
     move, then the difference, then the number of cells. The exit status is always 0.
     """
     from keju.cli.output.audit_findings import audit_report
-    from keju.cli.output.paper_models import rebuilt_table
-    from keju.published import audit_leaderboard, audit_published, audit_run, benchmarks_of, rebuild
+    from keju.published import audit_leaderboard, audit_published, audit_run, benchmarks_of
     from keju.reporting.audit_cells import write_cells
 
     if benchmark.endswith(".toml"):
         benchmark = load_checked(Path(benchmark)).name
-    if rebuilt:
-        tables = rebuild(benchmark)
-        if as_json:
-            print_json(list(chain.from_iterable(tables.values())))
-        else:
-            out.print(*(rebuilt_table(title, cells) for title, cells in tables.items()))
-        return
     if what == "published":
         found = audit_published(benchmark)
     else:

@@ -3,7 +3,6 @@
 from keju.published.audit import OF_A_RUN, Audit, Finding, PassedCheck, UnreadCells, audit_published
 from keju.published.checks import Size
 from keju.published.claims import ClaimDecision
-from keju.published.functions import PaperFunctions, Rebuilt, rebuild
 from keju.published.leaderboard import audit_leaderboard
 from keju.published.models import (
     AVERAGE,
@@ -45,13 +44,11 @@ __all__ = [
     "InputTable",
     "Kind",
     "Paper",
-    "PaperFunctions",
     "PassedCheck",
     "PrintedFigure",
     "PrintedTable",
     "PublishedModel",
     "PublishedValue",
-    "Rebuilt",
     "Role",
     "Section",
     "SettingFigure",
@@ -72,7 +69,6 @@ __all__ = [
     "published_models",
     "published_tables",
     "published_values",
-    "rebuild",
     "sections",
     "summarise_audit",
     "task_sources",

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
+from importlib import import_module
 
 import msgspec
 
 from keju.definitions import Task, tasks
 from keju.errors import DataError
-from keju.published.functions import paper_functions
 from keju.published.models import published_models
 from keju.published.tables import Column, PrintedTable, published_tables
+from keju.registry import list_provided
 
 COLUMN_SEPARATOR = " | "
 TABLE_SEPARATOR = " + "
@@ -87,15 +88,18 @@ class PrintedTables(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def load_printed_tables(benchmark: str) -> PrintedTables:
-    """One paper's tables, with those that follow from them (`PaperFunctions.implied`).
+    """One paper's tables, with those that a function of its benchmark computes from them.
+
+    `PROVIDES` of the benchmark names the function, which data cannot declare.
 
     Raises:
         UsageError: the benchmark does not exist.
     """
     printed = published_tables(benchmark)
-    imply = paper_functions(benchmark).implied
-    implied = {table.name: table for table in (imply(printed) if imply else ())}
-    return PrintedTables(benchmark=benchmark, tables={**printed, **implied})
+    module, __, name = list_provided("papers").get(benchmark, "").partition(":")
+    implied = getattr(import_module(module), name)(printed) if module else ()
+    tables = {**printed, **{table.name: table for table in implied}}
+    return PrintedTables(benchmark=benchmark, tables=tables)
 
 
 def _joined(column: Column, more: Iterable[Column | None]) -> Column:

@@ -10,7 +10,7 @@ POSITION = 1
 """The benchmark's position in lists."""
 
 PROVIDES: dict[str, dict[str, str]] = {
-    "papers": {BENCHMARK: "keju.benchmarks.mcs_bench.paper:PAPER"},
+    "papers": {BENCHMARK: "keju.benchmarks.mcs_bench.implied:implied_tables"},
     "readers": {"mcs-bench": "keju.benchmarks.mcs_bench.preset:READER"},
     "exports": {"mcs-bench": "keju.benchmarks.mcs_bench.export:EXPORT"},
     "responses": {"mcs_bench": "keju.benchmarks.mcs_bench.response_reader:read_responses"},

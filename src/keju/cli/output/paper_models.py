@@ -1,4 +1,4 @@
-"""Terminal output about the papers: their models, the sources of tasks, recomputed means."""
+"""Terminal output about the papers: their models, the sources of tasks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from keju.cli.output.console import name_columns, plain_table, translate
-from keju.published import PublishedModel, Rebuilt, TaskSources, paper
+from keju.cli.output.console import name_columns, plain_table
+from keju.published import PublishedModel, TaskSources, paper
 from keju.texts import language
 
 
@@ -52,17 +52,3 @@ def sources_tables(sources: Sequence[TaskSources]) -> Iterator[Table]:
                 links, licences = "\n".join(each.links), "\n".join(each.licences)
                 table.add_row(each.task, each.method, links, licences)
         yield table
-
-
-def rebuilt_table(title: str, cells: Sequence[Rebuilt]) -> Table:
-    """The differences of the printed means of a paper from means over its printed tasks."""
-    table = plain_table(
-        *name_columns("table", "column", "cells", "within .01", "furthest apart"),
-        right=[2, 3, 4], title=translate(title),
-    )  # fmt: skip
-    for place in dict.fromkeys((each.table, each.column) for each in cells):
-        of_place = [each for each in cells if (each.table, each.column) == place]
-        furthest = max(abs(each.printed - each.rebuilt) for each in of_place)
-        within = sum(each.holds for each in of_place)
-        table.add_row(*place, f"{len(of_place)}", f"{within}", f"{furthest:.4f}")
-    return table

@@ -1,13 +1,13 @@
-"""The printed means, rebuilt from the printed tasks with the code that runs use."""
+"""MCS-Bench's printed means, rebuilt from the printed tasks with the code that runs use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from keju.benchmarks.mcs_bench import BENCHMARK
 from keju.definitions import Task, benchmark
 from keju.items import Protocol
-from keju.published import Rebuilt
 from keju.published.printed_tables import PrintedTables, load_printed_tables
 from keju.scoring.means import domain_means, mean_over_domains
 from keju.scoring.results import MeanResult, MetricResult, TaskResult
@@ -18,8 +18,21 @@ AS_PRINTED = "Illustration"
 _PROTOCOL: Protocol = "official"
 _FORMATS = ("MCQ", "QA")
 
+ROUNDED = 0.01
+"""The maximum difference by two roundings to two digits, of the parts and of their mean."""
 
-def rebuild() -> tuple[Rebuilt, ...]:
+
+class Rebuilt(NamedTuple):
+    """One printed mean, and the same from the printed tasks, both in percent."""
+
+    table: str
+    column: str
+    row: str
+    printed: float
+    rebuilt: float
+
+
+def rebuilt_means() -> tuple[Rebuilt, ...]:
     """Every mean of Tables 15 to 20, and Table 3's six domains and OverAll, of all 37 models.
 
     Illustration enters OverAll as printed. Table 3's MCQ and QA take in Illustration's own, which
