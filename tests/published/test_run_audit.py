@@ -9,20 +9,9 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError
 from keju.items import Item
 from keju.published import audit_run
-from keju.published.run_checks import RunData, constant_answer_values, unread_pairs
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring import (
-    MetricResult,
-    Result,
-    TaskResult,
-    read_fingerprint,
-    read_scores,
-    score_run,
-    stored_scores,
-    write_scores,
-)
-from keju.scoring.aggregate import one_sided_note
+from keju.scoring import read_fingerprint, read_scores, score_run, stored_scores, write_scores
 from tests.support.making import picture
 
 QUESTIONS = 60
@@ -84,7 +73,7 @@ def right(**others):
 
 def test_a_sound_run_is_only_told_that_it_is_not_the_whole_benchmark(tmp_path, dataset):
     found = audited(tmp_path, dataset, {"good": right()})
-    assert set(found) == {"whole-tasks", "whole-means"}
+    assert set(found) == {"whole-tasks"}
     (questions, _) = found["whole-tasks"].mismatches
     assert (questions.where, questions.printed, questions.recomputed) == (
         "T7",
@@ -92,7 +81,7 @@ def test_a_sound_run_is_only_told_that_it_is_not_the_whole_benchmark(tmp_path, d
         "the benchmark has 145",
     )
     held = {each.check for each in audit_run(tmp_path / "run").held}
-    assert {"values", "scores-and-responses", "failures", "one-letter", "below-guessing"} <= held
+    assert {"values", "failures", "one-letter", "below-guessing"} <= held
 
 
 def test_the_same_letter_everywhere(tmp_path, dataset):
@@ -144,14 +133,11 @@ def test_scores_that_were_tampered_with(tmp_path, dataset):
         scores = read_scores(file)
         place = next(n for n, score in enumerate(scores) if score.value == 1.0)
         scores[place] = msgspec.structs.replace(scores[place], value=0.5)
-        kept = [score for score in scores if score.item != "q7"]
-        write_scores(file, kept, read_fingerprint(file))
+        write_scores(file, scores, read_fingerprint(file))
 
     found = audited(tmp_path, dataset, {"good": right()}, spoil=spoil)
     (value,) = found["values"].mismatches
     assert (value.printed, value.recomputed) == ("0.5", "1")
-    (lacking,) = found["scores-and-responses"].mismatches
-    assert (lacking.where, lacking.recomputed) == ("T7/q7", "no score")
 
 
 def test_what_is_no_scored_run_is_wrong_use(tmp_path, dataset):
@@ -162,26 +148,6 @@ def test_what_is_no_scored_run_is_wrong_use(tmp_path, dataset):
     run(dataset, [f"replay:{file}"], tmp_path / "run")
     with pytest.raises(UsageError, match="keju score"):
         audit_run(tmp_path / "run")
-
-
-def test_a_query_that_people_read_has_no_score_and_lacks_none(tmp_path):
-    with DatasetWriter(
-        tmp_path / "set", name="d", version="1", licence="CC0-1.0", source="tests"
-    ) as writer:
-        for query in ("What", "How"):
-            image = writer.add_image(picture(7), query)
-            writer.add(
-                Item(
-                    id=query,
-                    benchmark="OBI-Bench",
-                    task="deciphering",
-                    query=query,
-                    images=(image,),
-                    answer="rain",
-                )
-            )
-    found = audited(tmp_path, tmp_path / "set", {"good": {"What": "rain", "How": "as drops"}})
-    assert "scores-and-responses" not in found
 
 
 def test_answers_that_look_like_errors_are_listed(tmp_path, dataset):
@@ -218,26 +184,3 @@ def test_an_error_text_earns_nothing_in_either_protocol(tmp_path, dataset):
         ("strict", "failed"),
     }
     assert {each.value for each in scores} <= {0.0, None}
-
-
-def test_pairs_that_could_not_be_read_are_no_constant_answer():
-    note = "the answers of 72 of 72 pairs could not be extracted; these pairs rank last"
-    one_sided = one_sided_note(yes=True)
-    metrics = tuple(
-        MetricResult(metric=name, value=0.5, without_failures=0.5, item_mean=0.5, items=3,
-                     scored=3, one_sided=one, unranked_pairs=pairs)
-        for name, one, pairs in (
-            ("a", "", note), ("b", one_sided, ""), ("c", one_sided, note), ("d", "", "")
-        )
-    )  # fmt: skip
-    task = TaskResult(task="T7", query="", metrics=metrics, items=3, statuses={}, verdicts={})
-    result = Result(model="m", setting="image", protocol="strict", tasks=(task,), benchmarks=())
-    seen = RunData({}, (), (), [result])
-    found = {
-        look.__name__: {each.where: each.recomputed for _, _, wrong in look(seen) for each in wrong}
-        for look in (constant_answer_values, unread_pairs)
-    }
-    assert found == {
-        "constant_answer_values": {"b": one_sided, "c": one_sided},
-        "unread_pairs": {"a": note, "c": note},
-    }
