@@ -4,9 +4,8 @@ import msgspec
 import pytest
 
 from keju.errors import DataError
-from keju.published.claims import Claim, decide
-from keju.published.claims.quantities import AnyQuantity
-from keju.published.claims.statements import AnyStatement
+from keju.published import claims
+from keju.published.claims import Claim, Quantity, Statement, amount, decide
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import PrintedTable, printed_cell
 from tests.published.claim_numbers import numbers_in, unsupported_numbers
@@ -91,7 +90,7 @@ def stated(*numbers, **more):
     ],
 )
 def test_a_quantity_is_computed_from_cells(paper, quantity, value, half):
-    found = msgspec.convert(quantity, AnyQuantity).amount(paper)
+    found = amount(paper, msgspec.convert(quantity, Quantity))
     assert found.value == pytest.approx(value, abs=0.001)
     assert found.half == pytest.approx(half)
 
@@ -99,9 +98,9 @@ def test_a_quantity_is_computed_from_cells(paper, quantity, value, half):
 def test_roundings_go_through_differences_and_ratios(paper):
     first, second = ({"take": "cell", "of": A, "row": row} for row in ROWS[:2])
     made = {"first": first, "second": second}
-    apart = msgspec.convert({"take": "difference", **made}, AnyQuantity).amount(paper)
+    apart = amount(paper, msgspec.convert({"take": "difference", **made}, Quantity))
     assert apart == pytest.approx((10, 0.1))
-    ratio = msgspec.convert({"take": "ratio", "percent": True, **made}, AnyQuantity).amount(paper)
+    ratio = amount(paper, msgspec.convert({"take": "ratio", "percent": True, **made}, Quantity))
     assert ratio == pytest.approx((120, 0.22))
 
 
@@ -172,7 +171,7 @@ def cell(row, of=A):
     ],
 )
 def test_a_statement_is_true_or_false_of_the_cells(paper, statement, is_true):
-    assert msgspec.convert(statement, AnyStatement).test(paper).is_true is is_true
+    assert claims.test(paper, msgspec.convert(statement, Statement)).is_true is is_true
 
 
 @pytest.mark.parametrize(
@@ -190,7 +189,7 @@ def test_a_statement_is_true_or_false_of_the_cells(paper, statement, is_true):
 )
 def test_what_does_not_exist_is_an_error_and_not_a_verdict(paper, statement):
     with pytest.raises(DataError):
-        msgspec.convert(statement, AnyStatement).test(paper)
+        claims.test(paper, msgspec.convert(statement, Statement))
 
 
 TRUE = {"kind": "first", "of": A, "models": ["Claude-3.5-Sonnet"]}
