@@ -199,8 +199,8 @@ WRONG = [["model", "A", "B", "average"], ["甲", "1.5", "2.5", "2.0"], ["乙", "
          ["丙", "1.5", "3.5", "2.5"], ["丁", "2.5", "1.5", "9.9"]]  # fmt: skip
 
 
-def _lines(separator: str, point: str = ".") -> str:
-    return "".join(separator.join(row).replace(".", point) + "\r\n" for row in WRONG)
+def _lines(separator: str) -> str:
+    return "".join(separator.join(row) + "\r\n" for row in WRONG)
 
 
 @pytest.mark.parametrize(
@@ -208,9 +208,7 @@ def _lines(separator: str, point: str = ".") -> str:
     [
         ("plain.csv", _lines(",").encode("utf-8-sig")),
         ("semicolon.csv", _lines(";").encode("utf-8-sig")),
-        ("decimal-comma.csv", _lines(";", ",").encode("utf-8-sig")),
         ("unicode-text.txt", _lines("\t").encode("utf-16")),
-        ("decimal-comma.txt", _lines("\t", ",").encode("utf-16")),
         ("table.xlsx", b""),
     ],
 )
@@ -238,7 +236,8 @@ E,31.0,21.0,11.0,21.0
     ("cell", "recomputed"),
     [
         ("\u221210.0", "40.00"), ("-10.0", "40.00"), ("50.0*", "60.00"), ("５０．０", "60.00"),
-        ("50.0 (3)", "60.00"), ('"50,0"', "60.00"), ("5O.0", "43.33–76.67"), ("<50", "43.33–76.67"),
+        ("50.0 (3)", "60.00"), ('"50,0"', "43.33–76.67"), ("5O.0", "43.33–76.67"),
+        ("<50", "43.33–76.67"),
     ],
 )  # fmt: skip
 def test_no_form_of_a_cell_hides_the_wrong_mean_of_its_row(tmp_path, cell, recomputed):

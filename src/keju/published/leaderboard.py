@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from keju.datasets.readers.tables import sheet_lines
 from keju.errors import DataError, UsageError
 from keju.published.audit import Audit, UnreadCells, examine
-from keju.published.cell_numbers import decimal_sign, is_empty, number_cell
+from keju.published.cell_numbers import is_empty, number_cell
 from keju.published.checks import Check
 from keju.published.checks.base import differs
 from keju.published.checks.grids import Counts
@@ -285,12 +285,11 @@ def _leaderboard(name: str, rows: dict[str, dict[str, Cell]], kept: Sequence[str
 def _rows(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, dict[str, Cell]]]:
     names = _distinct([line[0].strip() for line in lines[1:]])
     headings = _distinct(lines[0][1:])
-    sign = decimal_sign(text for line in lines[1:] for text in line[1:])
     for name, line in zip(names, lines[1:], strict=True):
         yield (
             name,
             {
-                heading: number_cell(text, sign)
+                heading: number_cell(text)
                 for heading, text in zip(headings, line[1:], strict=True)
                 if not is_empty(text)
             },
