@@ -60,11 +60,11 @@ def test_sound_tables_are_read_by_number(make: Make) -> None:
 @pytest.mark.parametrize(
     ("text", "item", "named"),
     [
-        ("model,Caves:mean,Caves:mean\nA,40.0,60.0\n", "row 1", "'Caves:mean'"),
-        (f"{TABLE}A,1.0,2.0\n", "row 4", "'A' is also in row 2"),
-        (f"{TABLE}A-1,1.0,2.0\n", "row 4", "'A' is also in row 2"),
-        (f"{TABLE}Average,1.0,2.0\nAverage,2.0,3.0\n", "row 5", "'Average' is also in row 4"),
-        (f"{TABLE}C,1.0\n", "row 4", "2 cells under 3 headings"),
+        ("model,Caves:mean,Caves:mean\nA,40.0,60.0\n", None, "'Caves:mean'"),
+        (f"{TABLE}A,1.0,2.0\n", "line 4", "'A' is also in line 2"),
+        (f"{TABLE}A-1,1.0,2.0\n", "line 4", "'A' is also in line 2"),
+        (f"{TABLE}Average,1.0,2.0\nAverage,2.0,3.0\n", "line 5", "'Average' is also in line 4"),
+        (f"{TABLE}C,1.0\n", "line 4", "2 cells, but there should be 3 columns"),
     ],
 )
 def test_a_table_with_two_columns_or_rows_of_one_name_is_refused(
@@ -96,8 +96,8 @@ def test_two_files_of_one_table_are_refused(make: Make) -> None:
 @pytest.mark.parametrize(
     ("file", "row", "item", "named"),
     [
-        ("models.csv", "evaluated,B,ocr,\n", "row 5", "model 'B' is also in row 3"),
-        ("metrics.csv", "metric,scale,better\nmean,1,lower\nmean,1,lower\n", "row 3", "'mean'"),
+        ("models.csv", "evaluated,B,ocr,\n", "line 5", "model 'B' is also in line 3"),
+        ("metrics.csv", "metric,scale,better\nmean,1,lower\nmean,1,lower\n", "line 3", "'mean'"),
     ],
 )
 def test_a_model_or_metric_in_two_rows_is_refused(
@@ -125,7 +125,7 @@ def test_an_unknown_role_or_kind_has_the_known_ones_in_its_hint(
     benchmark = make({"published/models.csv": text})
     with pytest.raises(DataError) as failed:
         published_models(benchmark)
-    assert fault(failed.value) == ("models.csv", "row 2")
+    assert fault(failed.value) == ("models.csv", "line 2")
     assert hint in str(failed.value.hint)
 
 

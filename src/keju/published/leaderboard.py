@@ -15,12 +15,11 @@ from keju.errors import DataError, UsageError
 from keju.published.audit import Audit, UnreadCells, examine
 from keju.published.cell_numbers import is_empty, number_cell
 from keju.published.checks import Check
-from keju.published.checks.base import differs
+from keju.published.checks.base import Recomputed, differs
 from keju.published.checks.grids import Counts
 from keju.published.checks.marks import Marks
 from keju.published.checks.repeats import RepeatedColumns, RepeatedRows
 from keju.published.checks.rows import Rank
-from keju.published.checks.sizes import Recomputed
 from keju.published.checks.sums import Mean, RowMean
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Cell, Column, Mark, Metric, PrintedTable

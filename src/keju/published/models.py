@@ -62,16 +62,17 @@ def published_models(benchmark: str = "") -> tuple[PublishedModel, ...]:
 def _models(benchmark: str) -> tuple[PublishedModel, ...]:
     details = {row.pop("model"): row for row in _details(benchmark)}
     file = paper_file(benchmark, "models.csv")
-    found = csv_records(file, PublishedModel, {"benchmark": benchmark})
+    found = csv_records(file, PublishedModel, benchmark=benchmark)
     names = (f"{'judge' if each.role == 'judge' else 'model'} {each.name!r}" for each in found)
-    check_distinct(names, file, _("Remove one of the rows"))
+    check_distinct(csv_rows(file), names, _("Remove one of the rows"))
     return tuple(replace(each, details=details.get(each.name, {})) for each in found)
 
 
 def _details(benchmark: str) -> list[dict[str, str]]:
     """The rows of the paper's own table of models; none if it has none."""
     if table := paper(benchmark).models_table:
-        return csv_rows(paper_file(benchmark, f"models-{table}.csv".lower().replace(" ", "-")))
+        rows = csv_rows(paper_file(benchmark, f"models-{table}.csv".lower().replace(" ", "-")))
+        return [{name: str(text) for name, text in row.cells.items()} for row in rows]
     return []
 
 

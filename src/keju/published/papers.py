@@ -11,21 +11,20 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
-from io import StringIO
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import field
 
+from keju.datasets.readers.records import place_words
+from keju.datasets.readers.tables import Row, all_rows
 from keju.definitions import definitions, folder_of, task
-from keju.errors import DataError, UsageError, error_text, shortened
-from keju.files import bounded_bytes, read_toml
+from keju.errors import UsageError, error_text
+from keju.files import read_toml
 from keju.items import Record
 from keju.texts import _
 
@@ -222,42 +221,16 @@ def table_files(benchmark: str) -> list[Path]:
     return sorted(_folder(benchmark).joinpath("tables").glob("*.[cC][sS][vV]"))
 
 
-def csv_rows(path: Path | None) -> list[dict[str, str]]:
-    """The rows of a CSV file by heading; none without a file.
+def csv_rows(path: Path | None) -> list[Row]:
+    """The rows of a CSV file by heading, each with its line; none without a file.
 
     Raises:
-        DataError: the file is not UTF-8, two columns have the same heading, or a row has another
-            number of cells than the heading.
+        DataError: as `all_rows`.
     """
-    if path is None:
-        return []
-    try:
-        text = bounded_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError("not UTF-8", file=path, hint="Save it as UTF-8") from None
-    header, *lines = [*csv.reader(StringIO(text, newline=""))] or [[]]
-    if twice := [name for name, count in Counter(header).items() if count > 1]:
-        raise DataError(
-            "several columns have the heading {!r}",
-            shortened(twice[0]),
-            file=path,
-            item="row 1",
-            hint="Rename or remove all but one",
-        )
-    for number, line in enumerate(lines, start=2):
-        if len(line) != len(header):
-            raise DataError(
-                "{} cells under {} headings",
-                len(line),
-                len(header),
-                file=path,
-                item=f"row {number}",
-                hint="Write a cell for each heading, with quotation marks if it contains a comma",
-            )
-    return [dict(zip(header, line, strict=True)) for line in lines]
+    return all_rows(path) if path else []
 
 
-def csv_records(path: Path | None, shape: type[S], more: Mapping[str, Any]) -> tuple[S, ...]:
+def csv_records(path: Path | None, shape: type[S], **more: object) -> tuple[S, ...]:
     """The rows of a CSV file as records; empty cells are absent.
 
     Args:
@@ -269,13 +242,12 @@ def csv_records(path: Path | None, shape: type[S], more: Mapping[str, Any]) -> t
         DataError: a row does not fit.
     """
     found = []
-    for number, row in enumerate(csv_rows(path), start=2):
-        there = {name: text for name, text in row.items() if text}
+    for place, cells in csv_rows(path):
+        there = {name: text for name, text in cells.items() if text}
         try:
             found.append(msgspec.convert({**there, **more}, shape, strict=False))
         except msgspec.ValidationError as error:
-            hint = _allowed(shape, str(error))
-            raise DataError(error_text(error), file=path, item=f"row {number}", hint=hint) from None
+            raise place.error(error_text(error), _allowed(shape, str(error))) from None
     return tuple(found)
 
 
@@ -288,29 +260,22 @@ def _allowed(shape: type[Any], error: str) -> str | None:
     return _("{} is one of: {}", field_[1], ", ".join(get_args(kind)))
 
 
-def check_distinct(names: Iterable[str], path: Path | None, hint: str) -> None:
+def check_distinct(rows: Iterable[Row], names: Iterable[str], hint: str) -> None:
     """Check that no row of a file has the name of another.
 
     Args:
-        names: what each row is about, in the file's order, e.g. ``metric 'CER'``.
-        path: the file.
+        rows: the rows of the file.
+        names: what each is about, e.g. ``metric 'CER'``.
         hint: the hint of the error.
 
     Raises:
         DataError: two rows have the same name.
     """
-    rows: dict[str, int] = {}
-    for number, name in enumerate(names, start=2):
-        if name in rows:
-            raise DataError(
-                "the {} is also in row {}",
-                name,
-                rows[name],
-                file=path,
-                item=f"row {number}",
-                hint=hint,
-            )
-        rows[name] = number
+    lines: dict[str, object] = {}
+    for row, name in zip(rows, names, strict=True):
+        if name in lines:
+            raise row.place.error(_("the {} is also in {}", name, lines[name]), hint)
+        lines[name] = place_words(row.place.item)
 
 
 @cache

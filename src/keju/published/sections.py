@@ -5,7 +5,7 @@ from __future__ import annotations
 from keju.items import Record
 from keju.published.audit import OF_A_RUN, Audit, Finding
 from keju.published.checks import Certainty, Severity
-from keju.published.checks.sizes import Size
+from keju.published.checks.base import Size
 
 
 class Section(Record, frozen=True, kw_only=True, omit_defaults=False):

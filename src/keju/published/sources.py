@@ -29,10 +29,10 @@ def task_sources() -> tuple[TaskSources, ...]:
     return tuple(
         TaskSources(
             benchmark=name,
-            task=row["task"],
-            method=row["method"],
-            links=tuple(row["links"].split()),
-            licences=tuple(row["licences"].split("; ")),
+            task=str(row.cells["task"]),
+            method=str(row.cells["method"]),
+            links=tuple(str(row.cells["links"]).split()),
+            licences=tuple(str(row.cells["licences"]).split("; ")),
         )
         for name in papers()
         if (table := paper(name).sources_table)

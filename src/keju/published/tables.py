@@ -166,8 +166,9 @@ def _metrics(benchmark: str) -> Mapping[str, Metric]:
     if benchmark not in papers():
         return MappingProxyType({})
     file = paper_file(benchmark, "metrics.csv")
-    rows = csv_records(file, _MetricRow, {})
-    check_distinct((f"metric {row.metric!r}" for row in rows), file, _("Remove one of the rows"))
+    rows = csv_records(file, _MetricRow)
+    names = (f"metric {row.metric!r}" for row in rows)
+    check_distinct(csv_rows(file), names, _("Remove one of the rows"))
     return MappingProxyType({row.metric: row for row in rows})
 
 
@@ -227,17 +228,17 @@ def _table_names(paths: Iterable[Path]) -> dict[str, Path]:
 
 def _read(benchmark: str, title: str, path: Path) -> PrintedTable:
     lines = csv_rows(path)
-    printed = [next(iter(line.values())) for line in lines]
+    printed = [str(next(iter(line.cells.values()))) for line in lines]
     known = [published_model(benchmark, name) for name in printed]
     names = [model.name if model else name for model, name in zip(known, printed, strict=True)]
     hint = _(
         "Remove or rename one of the rows. Both spellings of a model in models.csv are one name"
     )
-    check_distinct((f"row {name!r}" for name in names), path, hint)
+    check_distinct(lines, (f"row {name!r}" for name in names), hint)
     rows: dict[str, dict[str, Cell]] = {}
     for name, line in zip(names, lines, strict=True):
-        __, *cells = line.items()
-        rows[name] = {column: printed_cell(text) for column, text in cells if text}
+        __, *cells = line.cells.items()
+        rows[name] = {column: printed_cell(str(text)) for column, text in cells if text}
     spelled = dict(zip(names, printed, strict=True))
     return PrintedTable(benchmark=benchmark, name=title, rows=rows, spelled=spelled)
 

@@ -1,11 +1,10 @@
 """The few general checks that the declarations in checks.toml apply to printed tables."""
 
-from keju.published.checks.base import Certainty, Check, Mismatch, Outcome, Severity
+from keju.published.checks.base import Certainty, Check, Mismatch, Outcome, Severity, Size, size_of
 from keju.published.checks.bounds import Below, Between, Bound, Ceiling, Harmonic
 from keju.published.checks.grids import BelowChance, Counts, Rounds
 from keju.published.checks.marks import Marks
 from keju.published.checks.rows import Best, Covers, Names, Orders, Rank, Releases
-from keju.published.checks.sizes import Size, size_of
 from keju.published.checks.sums import Differ, Linear, Mean, RowMean, Same, Total
 
 AnyCheck = (

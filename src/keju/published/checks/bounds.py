@@ -11,10 +11,11 @@ from keju.published.checks.base import (
     Check,
     Mismatch,
     Outcome,
+    Term,
     compare_column,
     format_value,
+    weighted_sum,
 )
-from keju.published.checks.terms import Term, weighted_sum
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import EPSILON, Column
 from keju.texts import _

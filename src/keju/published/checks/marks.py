@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from keju.published.checks.base import Check, Mismatch, Outcome
-from keju.published.checks.sizes import merits_of
+from keju.published.checks.base import Check, Mismatch, Outcome, merits_of
 from keju.published.models import published_model
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Column, Mark

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from keju.published.checks.base import Check, Mismatch, Outcome
+from keju.published.checks.base import Check, Mismatch, Outcome, ranks_of
 from keju.published.checks.marks import places
-from keju.published.checks.sizes import ranks_of
 from keju.published.models import published_model
 from keju.published.printed_tables import PrintedTables
 from keju.statistics import spearman

@@ -8,11 +8,12 @@ from keju.published.checks.base import (
     Check,
     Mismatch,
     Outcome,
+    Term,
     compare_column,
     differs,
     format_value,
+    weighted_sum,
 )
-from keju.published.checks.terms import Term, weighted_sum
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Column
 from keju.texts import _
