@@ -19,7 +19,7 @@ from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.definitions import query_of, task
 from keju.files import read_jsonl
-from keju.judging import answers_of, code_of, read_ratings, read_rubrics
+from keju.judging import answers_of, read_ratings, read_rubrics
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import ModelScores, read_decisions, score_models
@@ -57,11 +57,10 @@ def test_raters_have_different_orders_and_align_reads_their_sheet(
     served.app.collect()
     run = RunFolder.open(answered)
     sheet = answered / "people" / "ratings.csv"
-    known = {code_of(each): each for each in answers_of(run, read_rubrics()).judged}
-    ratings = read_ratings([sheet], known)
+    ratings = read_ratings([sheet], answers_of(run, read_rubrics()).judged)
     assert len(ratings.rated) == 4
-    assert all(rated.raters == RATERS for rated in ratings.rated)
-    assert {rated.which.model for rated in ratings.rated} == set(run.manifest().models)
+    assert all(rated.scores == RATERS for rated in ratings.rated)
+    assert {rated.answer.id.model for rated in ratings.rated} == set(run.manifest().models)
     assert not any(name in sheet.read_text("utf-8") for name in run.manifest().models)
 
 
