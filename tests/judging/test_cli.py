@@ -59,7 +59,7 @@ def test_the_whole_way(context, answers, keju, chat):
     overall = next(row for row in aligned["tasks"] if not row["task"])
     assert overall["answers"] == 6
     assert overall["measures"]["mae"]["value"] == pytest.approx(2 + 2 * 0.25)
-    assert "Agreement among people" in keju("align", "run", "Li.csv")
+    assert "Compared with the mean of all raters" in keju("align", "run", "Li.csv")
 
 
 def test_a_judge_is_asked_with_the_fields_that_a_run_has(context, chat, keju):

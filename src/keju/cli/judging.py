@@ -181,7 +181,7 @@ def grade(
             lambda _judge: grading_requests(answers.judged, folder.rubrics, repeats),
             answers=len(answers.judged), as_json=as_json,
         )  # fmt: skip
-    judged = judgements_of(answers.judged, folder, repeats if model else None, model or ())
+    judged = judgements_of(answers.judged, folder, model or ())
     graded = grades_of(judged, folder, answers.left_out)
     if as_json:
         print_json(graded)

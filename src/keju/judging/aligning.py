@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from keju.items import Record
 from keju.judging.answers import AnswerId
-from keju.judging.grading import alpha_of
+from keju.judging.grading import Agreement, agreement_of
 from keju.judging.raters import RatedAnswer, Ratings
 from keju.statistics import MEASURES, AssociationMeasure, associate
 
@@ -51,16 +51,6 @@ class TaskAlignment(Record, frozen=True, kw_only=True, omit_defaults=False):
     measures: dict[str, Estimate]
 
 
-class RaterAgreement(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """Agreement among people: Krippendorff's alpha for intervals; an empty task means all."""
-
-    task: str
-    raters: int
-    answers: int
-    ratings: int
-    alpha: float | None
-
-
 class Point(Record, frozen=True, kw_only=True):
     """One answer in a scatter plot: the grade of people, and of a judge."""
 
@@ -82,7 +72,7 @@ class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
     answers: int
     ratings: int
     blank: int
-    raters: tuple[RaterAgreement, ...]
+    raters: tuple[Agreement, ...]
     tasks: tuple[TaskAlignment, ...]
     leave_one_out: tuple[TaskAlignment, ...]
     ungraded: dict[str, int]
@@ -106,7 +96,11 @@ def align(ratings: Ratings, grades: Grades) -> Alignment:
         answers=len(rated),
         ratings=sum(len(row.scores) for row in rated),
         blank=ratings.blank,
-        raters=tuple(_agreement(task, rows) for task, rows in tasks.items()),
+        raters=tuple(
+            agreement
+            for task, rows in tasks.items()
+            if (agreement := agreement_of("", task, [[*row.scores.values()] for row in rows]))
+        ),
         tasks=tuple(
             _task_alignment(
                 judge,
@@ -198,15 +192,4 @@ def _task_alignment(
             for measure in measures
             for interval in [association.interval(measure)]
         },
-    )
-
-
-def _agreement(task: str, rated: Sequence[RatedAnswer]) -> RaterAgreement:
-    raters = list(dict.fromkeys(rater for row in rated for rater in row.scores))
-    return RaterAgreement(
-        task=task,
-        raters=len(raters),
-        answers=len(rated),
-        ratings=sum(len(row.scores) for row in rated),
-        alpha=alpha_of([[row.scores.get(rater) for row in rated] for rater in raters]),
     )

@@ -148,7 +148,7 @@ def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[GradableAnswer]:
 
 
 def _tasks_with_rubric(run: RunFolder, rubrics: Rubrics) -> set[str]:
-    return {item.task for item in run.iter_items()} & rubrics.tasks
+    return {item.task for item in run.iter_items()} & rubrics.tasks()
 
 
 def _tasks_to_grade(
@@ -158,17 +158,17 @@ def _tasks_to_grade(
     only: frozenset[str] | None,
 ) -> Collection[str]:
     if tasks is not None:
-        if without := [name for name in tasks if name not in {*rubrics.tasks, *rubrics.queries}]:
+        if without := [name for name in tasks if name not in {*rubrics.tasks(), *rubrics.queries}]:
             raise UsageError(
                 "the rubrics {} have none for {}. They have some for {}; give your own with "
                 "--rubrics",
                 rubrics.id,
                 ", ".join(without),
-                ", ".join(sorted(rubrics.tasks)),
+                ", ".join(sorted(rubrics.tasks())),
             )
         return tasks
     graded = _tasks_with_rubric(run, rubrics)
-    wanted = graded if only is not None else graded.intersection(rubrics.open_tasks())
+    wanted = graded if only is not None else graded.intersection(rubrics.tasks(only_open=True))
     if not wanted:
         raise UsageError(
             "{}: none of its tasks is graded by default. These have a rubric: {}. Choose them "
