@@ -3,7 +3,7 @@
 ::
 
     RUN/         decisions.csv
-    RUN/people/  acts.sqlite · ratings.csv · verdicts.jsonl · authored/
+    RUN/people/  acts.sqlite · ratings.csv · verdicts.jsonl
 
 `acts.sqlite` contains all events. The other files are exported from it and can be exported again.
 The answers of the exam are written to the run itself.
@@ -11,7 +11,6 @@ The answers of the exam are written to the run itself.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -20,7 +19,6 @@ import msgspec
 from msgspec.structs import astuple
 
 from keju.annotation.adjudication import Adjudication
-from keju.annotation.authoring import Authoring
 from keju.annotation.events import EventLog
 from keju.annotation.exam import Exam, list_responses, replace_answers
 from keju.annotation.queue import Queue
@@ -105,9 +103,6 @@ class AnnotationApp:
             queue = self._try_queue(name, makers[name])
             if queue is not None:
                 self.queues[name] = queue
-        self.authoring = Authoring(self.dataset, self._everything)
-        if not self.images:
-            self.closed["authoring"] = _("The dataset has no images.")
 
     @property
     def people(self) -> Path:
@@ -136,7 +131,7 @@ class AnnotationApp:
         """
         return [line for line in (
             self._collect_exam(), self._collect_ratings(), self._collect_verdicts(),
-            self._collect_adjudicated(), self._collect_authored(),
+            self._collect_adjudicated(),
         ) if line]  # fmt: skip
 
     def _collect_exam(self) -> Text | None:
@@ -188,17 +183,6 @@ class AnnotationApp:
         if isinstance(queue, Adjudication) and _write_table(path, queue.export(self.events)):
             return _("decisions on unclear answers: {}", path)
         return None
-
-    def _collect_authored(self) -> Text | None:
-        path = self.people / "authored"
-        partial = self.people / ".authored"
-        shutil.rmtree(partial, ignore_errors=True)
-        count = self.authoring.export(self.events, partial)
-        shutil.rmtree(path, ignore_errors=True)
-        if not count:
-            return None
-        partial.rename(path)
-        return n_("{n:,} new item: {}", "{n:,} new items: {}", count, path)
 
     def _try_queue(self, name: str, make: Callable[[], _T]) -> _T | None:
         try:
