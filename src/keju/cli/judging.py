@@ -210,7 +210,6 @@ def extract(
             "--model", metavar="MODEL", help="Extractor model. Can be given several times."
         ),
     ] = None,
-    task: TaskIds = None,
     server: JudgeOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -222,31 +221,25 @@ def extract(
     shows what was read.
     """
     from keju.cli.output.judge_tables import extraction_lines, extractions_table
-    from keju.definitions import QuestionForms
     from keju.items import Request
-    from keju.judging.extracting import (
-        count_extractions,
-        extraction_requests,
-        stored_extractors,
-    )
+    from keju.judging.extracting import count_extractions, extraction_requests
     from keju.judging.store import ExtractionFolder
     from keju.runs import RecordList, RunFolder
 
     opened = RunFolder.open(run)
-    forms = QuestionForms(task)
-    complete, extractors = True, stored_extractors(opened)
+    folder = ExtractionFolder(opened)
+    complete, extractors = True, folder.replied()
     if model:
-        requests = RecordList(Request, extraction_requests(opened, forms))
+        requests = RecordList(Request, extraction_requests(opened))
         if not len(requests):
             say(_("{}: no answer is unclear", run))
             return
         complete = _ask(
-            ExtractionFolder(opened), model, server, lambda _extractor: iter(requests),
+            folder, model, server, lambda _extractor: iter(requests),
             answers=len(requests), as_json=as_json,
         )  # fmt: skip
-        stored = stored_extractors(opened)
-        extractors = [name for name in stored if name not in extractors or name in model]
-    counted = count_extractions(opened, extractors, forms)
+        extractors = [name for name in folder.replied() if name not in extractors or name in model]
+    counted = count_extractions(opened, extractors)
     if as_json:
         print_json(counted)
     elif not counted.tasks:
