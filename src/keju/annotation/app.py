@@ -37,7 +37,7 @@ from keju.running.contents import RunContents
 from keju.running.recording import record_run
 from keju.running.selection import RequestVariant, in_shard, select
 from keju.running.store import ResponseStore
-from keju.runs import RunFolder, RunManifest
+from keju.runs import RunFolder
 from keju.texts import Text, _, n_
 
 _T = TypeVar("_T")
@@ -200,21 +200,6 @@ class AnnotationApp:
     def _select_items(self) -> Sequence[Item]:
         return select(self._everything, self._selection, self.dataset.path)
 
-    def _selects_the_run(self, chosen: Selection, manifest: RunManifest) -> bool:
-        """Whether a selection gives all items of the run, and no other prompt variant.
-
-        A run of one task is the same with and without ``--task``.
-        """
-        if chosen.manifest_settings == manifest.settings:
-            return True
-        items = in_shard(select(self._everything, chosen, self.dataset.path), chosen.shard)
-        stored, usual = _read_variant(manifest.settings), Selection().variants[0]
-        variant = chosen.variants[0]
-        return {item.id for item in items} == set(self.run.iter_item_ids()) and (
-            variant.script in (usual.script, stored.script)
-            and variant.boxes in (usual.boxes, stored.boxes)
-        )
-
     def _make_exam(self) -> Exam:
         if not self.run.exists():
             items = in_shard(self._select_items(), self._selection.shard)
@@ -222,7 +207,7 @@ class AnnotationApp:
         else:
             manifest = self.run.manifest()
             chosen = self.options.selection
-            if chosen is not None and not self._selects_the_run(chosen, manifest):
+            if chosen is not None and chosen.manifest_settings != manifest.settings:
                 raise UsageError(
                     "{} was started with other items or another prompt variant. Use the same "
                     "options or none, or choose another --out",
