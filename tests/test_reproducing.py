@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.semantic, pytest.mark.xdist_group("reproducing")]
 EXAMPLES = Path(__file__).parents[1] / "examples"
 BLOCKS = blocks_of(page_text())
 OWN = {"this run", ""}
-DEFAULTS = {"build": "recipe", "judge": "grade"}
+DEFAULTS = {"build": "recipe"}
 RUN = [block for block in BLOCKS if not block.not_run]
 
 
@@ -224,7 +224,7 @@ def test_every_command_and_option_of_a_block_exists(block):
         command, words = get_command(app), line.split()[1:]
         while hasattr(command, "commands"):
             found = command.get_command(Context(command), words[0])
-            # `keju build RECIPE.toml` is `build recipe`, `keju judge RUN` is `judge grade`.
+            # `keju build RECIPE.toml` is `build recipe`.
             command, words = (
                 (found, words[1:]) if found else (command.commands[DEFAULTS[command.name]], words)
             )

@@ -175,39 +175,6 @@ def test_a_form_of_a_browser_without_a_name_is_refused_and_sent_again_after_it_i
     assert served.ask("POST", "/rating/1", person="Li", form=form).status == 303
 
 
-def test_a_new_item_is_bound_to_its_image_and_author(serving, dataset, tmp_path):
-    served = serving(dataset, tmp_path / "run")
-    one, two = list(served.app.images)[:2]
-    form = page_of(served, "Li", f"/authoring/new?image={one}")
-    form |= {"kind": "T1", "answer": "天地玄黃"}
-    for person, more in (("Han", {}), ("Li", {"image": two}), ("Li", {"shown": ""})):
-        refused = served.ask("POST", "/authoring/new", person=person, form=form | more)
-        assert refused.status == 409, (person, more)
-    assert served.app.events.count() == 0
-    for __ in range(2):  # as a browser sends again whose reply was lost
-        assert served.ask("POST", "/authoring/new", person="Li", form=form).status == 303
-    assert served.app.events.count() == 1
-
-
-def test_an_item_saved_in_another_window_is_not_overwritten_unseen(serving, dataset, tmp_path):
-    served = serving(dataset, tmp_path / "run")
-    form = {"image": next(iter(served.app.images)), "kind": "T1", "answer": "天"}
-    served.ask("POST", "/authoring/new", person="Li", form=form)
-    ((_, item),) = served.app.authoring.list_items(served.app.events)
-    path = f"/authoring/{item.id}"
-    first, second = (form | page_of(served, "Li", path) for _ in range(2))
-    for _ in range(2):
-        sent = served.ask("POST", path, person="Li", form=first | {"answer": "地"})
-        assert sent.status == 303
-    for late in ({"answer": "玄"}, {"act": "discard"}):
-        refused = served.ask("POST", path, person="Li", form=second | late)
-        assert refused.status == 409
-        assert CHANGED in refused.text
-        assert f'href="{path}"' in refused.text
-    ((_, item),) = served.app.authoring.list_items(served.app.events)
-    assert item.answer == "地"
-
-
 def test_a_person_changes_only_by_a_form_of_this_session(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     for path in ("/?person=Mallory", "/exam/1?person=Mallory", "/who?name=Mallory&person=Mallory"):

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from operator import attrgetter
 
 import pytest
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from keju.annotation import AnnotationApp
@@ -16,14 +17,13 @@ from keju.building.reviewing import Verdict, apply_corrections, compute_seal, se
 from keju.building.reviewing.forms import read_review
 from keju.cli import app
 from keju.datasets.store import Dataset
-from keju.datasets.validate import validate
 from keju.definitions import query_of, task
 from keju.files import read_jsonl
-from keju.judging import answers_of, code_of, read_ratings, read_rubrics
+from keju.judging import answers_of, read_ratings, read_rubrics
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import ModelScores, read_decisions, score_models
-from tests.annotation.conftest import HOSTILE, after
+from tests.annotation.conftest import HOSTILE, after, write_dataset
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -57,11 +57,10 @@ def test_raters_have_different_orders_and_align_reads_their_sheet(
     served.app.collect()
     run = RunFolder.open(answered)
     sheet = answered / "people" / "ratings.csv"
-    known = {code_of(each): each for each in answers_of(run, read_rubrics()).judged}
-    ratings = read_ratings([sheet], known)
+    ratings = read_ratings([sheet], answers_of(run, read_rubrics()).judged)
     assert len(ratings.rated) == 4
-    assert all(rated.raters == RATERS for rated in ratings.rated)
-    assert {rated.which.model for rated in ratings.rated} == set(run.manifest().models)
+    assert all(rated.scores == RATERS for rated in ratings.rated)
+    assert {rated.answer.id.model for rated in ratings.rated} == set(run.manifest().models)
     assert not any(name in sheet.read_text("utf-8") for name in run.manifest().models)
 
 
@@ -285,74 +284,32 @@ def test_a_value_of_another_form_is_refused_with_a_hint(serving, unsure):
     assert ",none," in queue.export(served.app.events)
 
 
-def test_new_items_are_written_about_an_image_and_exported_as_a_dataset(
-    serving, set_session, dataset, tmp_path
-):
-    served = serving(dataset, tmp_path / "run")
-    page = set_session(served, "Li", "/authoring")
-    page.locator(".gallery a").first.click()
-    page.locator("[data-tool=draw]").wait_for(state="hidden")
-    page.locator("[data-kinds]").select_option("T5")
-    page.locator("#f-term").fill("庸")
-    page.locator("#f-options").fill("平常\n  \n难道\n任用\n功劳")
-    page.locator("#f-answer").fill("e")
-    page.locator("[value=answer]").click()
-    page.locator("[data-error]:not([hidden])").wait_for()
-    page.locator("#f-answer").fill("b")
-    page.locator("[value=answer]").click()
-    page.wait_for_url("**/authoring")
-    page.locator(".gallery a").nth(1).click()
-    page.locator("[data-kinds]").select_option("recognition/Where")
-    page.locator("[data-tool=draw]").wait_for(state="visible")
-    frame = page.locator(".picture img").bounding_box()
-    page.mouse.move(frame["x"] + 10, frame["y"] + 10)
-    page.mouse.down()
-    page.mouse.move(frame["x"] + 60, frame["y"] + 90, steps=2)
-    page.mouse.up()
+def test_empty_drafts_are_filled_in_on_the_review_page(serving, set_session, dataset, tmp_path):
+    items = {query_of(item).form: item for item in Dataset.open(dataset).items()}
+    empty = [
+        replace(items[form], question="", answer="", options=(), boxes=(), draft=True)
+        for form in ("letter", "boxes")
+    ]
+    served = serving(write_dataset(tmp_path / "empty", empty), tmp_path / "run")
+    page = set_session(served, "Li", "/review")
+    page.locator("textarea[name=question]").fill("「庸」何意？")
+    page.locator("textarea[name=options]").fill("平常\n  \n难道\n任用\n功劳")
+    page.locator("textarea[name=answer]").fill("B")
+    after(page, lambda: page.locator("[value=correct]").click())
+    page.keyboard.press("n")
     before = json.loads(page.locator("input[name=boxes]").input_value())
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Alt+ArrowDown")
-    moved = json.loads(page.locator("input[name=boxes]").input_value())
-    assert moved[0] == pytest.approx(
-        [before[0][0] + 10, before[0][1], before[0][2] + 10, before[0][3] + 1], abs=0.11
-    )
-    page.locator("[value=answer]").click()
-    page.wait_for_url("**/authoring")
-    assert page.locator(".mine li").count() == 2
-    served.app.collect()
-    path = tmp_path / "run" / "people" / "authored"
-    written = Dataset.open(path).items()
-    assert all(item.draft for item in written)
-    assert {item.provenance[0].person for item in written} == {"Li"}
-    letters, boxes = sorted(written, key=lambda item: item.task)
-    assert (letters.answer, letters.options[1], letters.fields) == ("B", "难道", {"term": "庸"})
-    assert [[b.x0, b.y0, b.x1, b.y1] for b in boxes.boxes] == moved
-    assert not [each for each in validate(path) if each.severity == "error"]
-    page.locator(".mine a").first.click()
-    page.locator("[value=discard]").click()
-    page.wait_for_url("**/authoring")
-    assert page.locator(".mine li").count() == 1
-    served.app.collect()
-    assert len(Dataset.open(path).items()) == 1
-    page.locator(".mine a").first.click()
-    page.locator("[value=discard]").click()
-    page.wait_for_url("**/authoring")
-    served.app.collect()
-    assert not path.exists()
-
-
-def test_nobody_changes_another_person_s_item(serving, dataset, tmp_path):
-    served = serving(dataset, tmp_path / "run")
-    image = next(iter(served.app.images))
-    form = {"image": image, "kind": "T1", "answer": "天地玄黃"}
-    assert served.ask("POST", "/authoring/new", person="Li", form=form).status == 303
-    ((_, item),) = served.app.authoring.list_items(served.app.events)
-    for what in (form, {"act": "discard"}):
-        refused = served.ask("POST", f"/authoring/{item.id}", person="Han", form=what)
-        assert refused.status == 404
-    wrong = {"image": image, "kind": "rejoining/How", "answer": "1"}
-    assert served.ask("POST", "/authoring/new", person="Li", form=wrong).status == 400
-    assert len(list(served.app.authoring.list_items(served.app.events))) == 1
+    ((left, top, right, bottom),) = json.loads(page.locator("input[name=boxes]").input_value())
+    moved = [before[0][0] + 10, before[0][1], before[0][2] + 10, before[0][3] + 1]
+    assert [left, top, right, bottom] == pytest.approx(moved, abs=0.11)
+    page.locator("[value=correct]").click()
+    page.wait_for_url("**/review/done")
+    verdicts = {verdict.item: verdict for verdict in served.app.queues["review"].list_verdicts(
+        served.app.events)}  # fmt: skip
+    letters, boxes = (apply_corrections(item, verdicts[item.id]) for item in empty)
+    assert (letters.question, letters.answer, letters.options[1]) == ("「庸」何意？", "B", "难道")
+    assert [[b.x0, b.y0, b.x1, b.y1] for b in boxes.boxes] == [[left, top, right, bottom]]
 
 
 def test_unavailable_queues_have_a_reason(serving, dataset, tmp_path):

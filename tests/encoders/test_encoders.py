@@ -214,7 +214,7 @@ def test_windows_and_chunks_change_nothing(encoders, tiny_bert, monkeypatch):
 
     pairs = answers_of(6)
     whole = [READINGS[reading](encoders, pairs) for reading in READINGS]
-    monkeypatch.setitem(matching._WINDOW_CHARACTERS, "cpu", 40)
+    monkeypatch.setitem(matching._WINDOW_PAIRS, "cpu", 2)
     monkeypatch.setattr(encoders_module, "_PAIRS_AT_ONCE", 4)
     small = Encoders(dict.fromkeys(NAMES, tiny_bert), device="cpu")
     for reading, expected in zip(READINGS, whole, strict=True):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from keju.encoders import parse_semantic
-from keju.encoders.folder import NAMES, how_to_get, weight_files, weights_hash
+from keju.encoders.folder import NAMES, how_to_get, weights_file, weights_hash
 from keju.errors import DataError, UsageError
 
 
@@ -36,7 +36,7 @@ def test_the_hash_is_of_the_files_and_not_of_the_place(folder, tmp_path_factory)
 def test_a_pickle_is_never_taken(folder):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     with pytest.raises(DataError, match="no pickle") as caught:
-        weight_files(folder)
+        weights_file(folder)
     assert "\n" not in str(caught.value)
 
 
@@ -54,20 +54,6 @@ def test_what_lacks_is_named(folder):
     (folder / "config.json").unlink()
     with pytest.raises(DataError, match="no such file"):
         weights_hash(folder)
-
-
-def test_shards_are_found_by_their_index_and_only_inside_the_folder(folder):
-    (folder / "model.safetensors").rename(folder / "model-1.safetensors")
-    index = folder / "model.safetensors.index.json"
-    index.write_text(json.dumps({"weight_map": {"a": "model-1.safetensors"}}))
-    assert weight_files(folder) == [folder / "model-1.safetensors"]
-    for wrong in ("../x.safetensors", "/etc/passwd", "model-2.safetensors"):
-        index.write_text(json.dumps({"weight_map": {"a": wrong}}))
-        with pytest.raises(DataError, match="not in this folder"):
-            weight_files(folder)
-    index.write_text('{"weight_map": {"a": 3}}')
-    with pytest.raises(DataError, match="expected structure"):
-        weight_files(folder)
 
 
 def test_every_encoder_says_how_to_get_it():

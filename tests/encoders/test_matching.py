@@ -102,7 +102,7 @@ def draw_texts(count):
 
 
 def test_matching_encodes_each_text_once_except_the_empty_one(tiny_bert, monkeypatch):
-    monkeypatch.setitem(matching._WINDOW_CHARACTERS, "cpu", 800)
+    monkeypatch.setitem(matching._WINDOW_PAIRS, "cpu", 4)
     texts = draw_texts(12)
     pairs = [*zip(texts, reversed(texts), strict=True), ("", "天地"), ("天地", ""), ("", "")]
     encoder = TextEncoder(tiny_bert, device="cpu")

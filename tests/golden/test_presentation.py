@@ -255,7 +255,7 @@ def six(tmp_path_factory: pytest.TempPathFactory, chat) -> Folder:
     for name in ("left", "later", "right", "rounds"):
         edit_run(six.path / "runs" / name)
     chat.plan(says="分数：7", finds=[["論", "分数：9"], ["之", "分数：4"]])
-    six.call("judge", "runs/people", "--model", "openai:judge", "--base-url", chat.url,
+    six.call("judge", "grade", "runs/people", "--model", "openai:judge", "--base-url", chat.url,
              env={"OPENAI_API_KEY": "sk-judge-0123456789abcdefABCDEF"})  # fmt: skip
     names = ("left", "later", "right", "rounds", "people", "partial", "merged")
     six.score(*names)

@@ -11,7 +11,8 @@ import pytest
 from scipy import stats
 
 from keju.errors import DataError, UsageError
-from keju.judging import align, read_ratings
+from keju.items import Item
+from keju.judging import GradableAnswer, align, code_of, read_ratings
 from keju.judging.aligning import PERSON, Alignment
 from keju.judging.answers import AnswerId
 from keju.judging.raters import RatedAnswer, Ratings
@@ -20,6 +21,12 @@ from tests.support.workbooks import write_workbook
 TASKS = ("T2", "T6")
 JUDGES = {"stern": (1.5, 0.8), "noisy": (0.3, 2.5), "wild": (-2.0, 4.0)}
 """How much each judge gives less than people, and the spread of its own noise."""
+
+
+def answer_of(item: str, task: str = "T2", group: str = "") -> GradableAnswer:
+    """An answer of a model, in a group of its own by default."""
+    known = Item(id=item, benchmark="MCS-Bench", task=task, answer="a", group=group or item)
+    return GradableAnswer(AnswerId("m", item, task), known, "text")
 
 
 def simulated(seed: int = 0, *, raters: int = 3, items: int = 50) -> tuple[Ratings, dict]:
@@ -31,12 +38,12 @@ def simulated(seed: int = 0, *, raters: int = 3, items: int = 50) -> tuple[Ratin
     rated, grades = [], {judge: {} for judge in JUDGES}
     for task in TASKS:
         for place in range(items):
-            which = AnswerId("m", f"{task}-{place}", task)
+            answer = answer_of(f"{task}-{place}", task, f"page {place // 2}")
             truth = generator.normal(5, 1.5)
             given = {f"rater {n}": truth + generator.normal(0, 0.5) for n in range(raters)}
-            rated.append(RatedAnswer(which, f"page {place // 2}", given, {}))
+            rated.append(RatedAnswer(answer, given))
             for judge, (bias, noise) in JUDGES.items():
-                grades[judge][which] = truth - bias + generator.normal(0, noise)
+                grades[judge][answer.id] = truth - bias + generator.normal(0, noise)
     return Ratings(rated, 0), grades
 
 
@@ -81,14 +88,14 @@ def _folded_mean(mean: float, spread: float) -> float:
 def test_the_statistics_are_scipys_on_whole_grades():
     ratings, grades = simulated(3)
     rated = [
-        each._replace(raters={name: float(round(s)) for name, s in each.raters.items()})
+        each._replace(scores={name: float(round(s)) for name, s in each.scores.items()})
         for each in ratings.rated
     ]
     complete = {judge: {w: float(round(g)) for w, g in of.items()} for judge, of in grades.items()}
     result = align(Ratings(rated, 0), complete)
-    chosen = [each for each in rated if each.which.task == "T2"]
+    chosen = [each for each in rated if each.answer.id.task == "T2"]
     human = [each.human for each in chosen]
-    judge = [complete["noisy"][each.which] for each in chosen]
+    judge = [complete["noisy"][each.answer.id] for each in chosen]
     expected = {
         "pearson": stats.pearsonr(human, judge).statistic,
         "spearman": stats.spearmanr(human, judge).statistic,
@@ -105,17 +112,17 @@ def test_raters_agree_as_their_noise_allows():
     overall = next(each for each in aligned(2).raters if not each.task)
     # Alpha for intervals is the share of variance that is the answers': 2.25 of 2.5.
     assert overall.alpha == pytest.approx(0.9, abs=0.05)
-    assert (overall.raters, overall.answers, overall.ratings) == (3, 100, 300)
+    assert (overall.gradings, overall.answers) == (3, 100)
     result = align(*simulated(2, raters=1))
-    assert {each.alpha for each in result.raters} == {None}
+    assert not result.raters
     assert not result.leave_one_out
 
 
 def test_a_person_and_a_judge_are_compared_with_the_same_other_raters():
     given = {"Li": 4.0, "Wang": 6.0, "Zhao": 8.0}
-    rated = [RatedAnswer(AnswerId("m", name, "T2"), name, given, {"gpt": 9.0}) for name in "ab"]
-    rated.append(RatedAnswer(AnswerId("m", "c", "T2"), "c", {"Li": 0.0}, {"gpt": 9.0}))
-    result = align(Ratings(rated, 0), {})
+    rated = [RatedAnswer(answer_of(name), given) for name in "ab"]
+    rated.append(RatedAnswer(answer_of("c"), {"Li": 0.0}))
+    result = align(Ratings(rated, 0), {"gpt": {row.answer.id: 9.0 for row in rated}})
     judge, person = result.leave_one_out
     assert (judge.judge, person.judge) == ("gpt", PERSON)
     # Li, Wang and Zhao in turn: 4 against 7, 6 against 6, 8 against 5; the judge's 9 against each.
@@ -131,12 +138,12 @@ def test_a_judge_like_a_person_equals_a_person_and_a_noisier_one_is_worse():
     generator = np.random.default_rng(38)
     rated, grades = [], {"equal": {}, "noisier": {}}
     for place in range(2000):
-        which = AnswerId("m", str(place), "T2")
+        answer = answer_of(str(place), group=f"book {place // 20}")
         truth = generator.normal(5, 1.2)
         raters = {name: _whole(truth + generator.normal(0, 1.2)) for name in ("Li", "Wang")}
-        rated.append(RatedAnswer(which, f"book {place // 20}", raters, {}))
+        rated.append(RatedAnswer(answer, raters))
         for judge, noise in (("equal", 1.2), ("noisier", 1.5)):
-            grades[judge][which] = _whole(truth + generator.normal(0, noise))
+            grades[judge][answer.id] = _whole(truth + generator.normal(0, noise))
     result = align(Ratings(rated, 0), grades)
     rows = {row.judge: row.measures for row in result.leave_one_out}
     person, equal, noisier = (rows[name] for name in (PERSON, "equal", "noisier"))
@@ -156,18 +163,20 @@ def _whole(grade: float) -> float:
 def test_answers_without_a_grade_are_counted():
     ratings, grades = simulated(4)
     for place in range(10):
-        del grades["wild"][ratings.rated[place].which]
+        del grades["wild"][ratings.rated[place].answer.id]
     result = align(ratings, grades)
     assert result.ungraded == {"wild": 10}
     assert len(result.points) == 290
 
 
+ANSWERS = {name: answer_of(name) for name in "abc"}
+CODES = {name: code_of(answer) for name, answer in ANSWERS.items()}
 SHEET = [
-    ["item", "task", "model", "rater", "score", "group", "judge:gpt"],
-    ["a", "T2", "m", "Li", "7", "p1", "8"],
-    ["a", "T2", "m", "Wang", "8.5", "p1", "8"],
-    ["b", "T2", "m", "Li", "", "p2", "3"],
-    ["c", "T2", "m", "Li", "0", "p2", ""],
+    ["answer_code", "rater", "score", "remark"],
+    [f"k{CODES['a']}", "Li", "7", "1,5"],
+    [f"k{CODES['a']}", "Wang", "8.5", ""],
+    [f"k{CODES['b']}", "Li", "", ""],
+    [CODES["c"], "Li", "0", ""],
 ]
 
 
@@ -177,22 +186,20 @@ def write(path: Path, rows: list[list[str]], encoding: str = "utf-8-sig") -> Pat
     return path
 
 
+def read(*paths: Path) -> Ratings:
+    return read_ratings(paths, ANSWERS.values())
+
+
 def test_a_sheet_is_read_as_it_stands(tmp_path):
-    result = read_ratings([write(tmp_path / "r.csv", SHEET)])
+    result = read(write(tmp_path / "r.csv", SHEET))
     assert result.blank == 1
     first, second = result.rated
-    assert first == (AnswerId("m", "a", "T2"), "p1", {"Li": 7, "Wang": 8.5}, {"gpt": 8})
+    assert first == (ANSWERS["a"], {"Li": 7, "Wang": 8.5})
     assert first.human == 7.75
-    assert (second.which.item, second.judges) == ("c", {})
-    more = [SHEET[0], ["a", "T2", "m", "Zhao", "1", "p1", ""]]
-    both = read_ratings([tmp_path / "r.csv", write(tmp_path / "s.csv", more)])
-    assert both.rated[0].raters == {"Li": 7, "Wang": 8.5, "Zhao": 1}
-
-
-def test_answers_to_two_wordings_are_two_answers(tmp_path):
-    rows = [[*SHEET[0], "wording"], [*SHEET[1], ""], [*SHEET[1], "answer-line"]]
-    rated = read_ratings([write(tmp_path / "r.csv", rows)]).rated
-    assert [answer.which.wording for answer in rated] == ["released", "answer-line"]
+    assert second == (ANSWERS["c"], {"Li": 0})
+    more = [SHEET[0], [CODES["a"], "Zhao", "1", ""]]
+    both = read(tmp_path / "r.csv", write(tmp_path / "s.csv", more))
+    assert both.rated[0].scores == {"Li": 7, "Wang": 8.5, "Zhao": 1}
 
 
 @pytest.mark.parametrize(
@@ -214,23 +221,22 @@ def test_a_sheet_is_read_in_each_form_that_a_spreadsheet_writes(
         path.write_bytes(text.encode(encoding))
     else:
         write_workbook(path, SHEET)
-    assert read_ratings([path]) == read_ratings([write(tmp_path / "plain.csv", SHEET)])
+    assert read(path) == read(write(tmp_path / "plain.csv", SHEET))
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ((1, 4, "11"), "line 2: score is '11'. Give a number from 0 to 10"),
-        ((1, 4, "good"), "score is 'good'"),
-        ((1, 4, "nan"), "score is 'nan'"),
-        ((1, 6, "-1"), "judge:gpt is '-1'"),
-        ((2, 6, "9"), "line 3: gpt gives this answer two grades"),
-        ((2, 3, "Li"), "line 3: Li already rated a of m"),
-        ((1, 3, ""), "line 2: no rater is named"),
-        ((1, 2, ""), "line 2: no model"),
-        ((0, 4, "mark"), "no column score"),
-        ((0, 0, "thing"), "no column item"),
-        ((0, 1, "item"), "column 'item' exists twice"),
+        ((1, 2, "11"), "line 2: score is '11'. Give a number from 0 to 10"),
+        ((1, 2, "good"), "score is 'good'"),
+        ((1, 2, "nan"), "score is 'nan'"),
+        ((2, 1, "Li"), "line 3: Li already rated a of m"),
+        ((1, 1, ""), "line 2: no rater is named"),
+        ((1, 0, "1.2E+15"), "line 2: '1.2E.15' is not the code of an answer"),
+        ((1, 0, f"k{'0' * 16}"), "line 2: the run has no answer"),
+        ((0, 2, "mark"), "column score must exist once"),
+        ((0, 0, "thing"), "column answer_code must exist once"),
+        ((0, 3, "rater"), "column rater must exist once"),
     ],
 )
 def test_a_slip_in_a_sheet_names_file_line_and_mend(tmp_path, change, says):
@@ -238,17 +244,19 @@ def test_a_slip_in_a_sheet_names_file_line_and_mend(tmp_path, change, says):
     rows = [list(each) for each in SHEET]
     rows[row][column] = value
     with pytest.raises(DataError, match=says):
-        read_ratings([write(tmp_path / "r.csv", rows)])
+        read(write(tmp_path / "r.csv", rows))
 
 
 def test_files_that_are_no_sheets_are_refused(tmp_path):
     with pytest.raises(UsageError, match="no such file"):
-        read_ratings([tmp_path / "none.csv"])
+        read(tmp_path / "none.csv")
     (tmp_path / "bytes.csv").write_bytes(b"item,task\n\xff\xfe\x81\n")
     with pytest.raises(DataError, match="UTF-8"):
-        read_ratings([tmp_path / "bytes.csv"])
+        read(tmp_path / "bytes.csv")
     (tmp_path / "empty.csv").write_bytes(b"")
+    with pytest.raises(DataError, match="column answer_code, rater, score must exist once"):
+        read(tmp_path / "empty.csv")
     with pytest.raises(DataError, match="no answer is rated"):
-        read_ratings([tmp_path / "empty.csv"])
-    with pytest.raises(DataError, match="8 cells for 7 columns"):
-        read_ratings([write(tmp_path / "w.csv", [*SHEET, ["x"] * 8])])
+        read(write(tmp_path / "blank.csv", SHEET[:1]))
+    with pytest.raises(DataError, match="8 cells for 4 columns"):
+        read(write(tmp_path / "w.csv", [*SHEET, ["x"] * 8]))

@@ -62,7 +62,8 @@ def test_all_five_tasks_are_graded_unasked_and_fill_the_papers_columns(
     ancient_run: RunFolder, chat: Chat, tmp_path: Path
 ) -> None:
     chat.plan(says="分数：7", images=True)
-    judge("run", "--model", JUDGE, "--base-url", chat.url, "--limit", 2)
+    judge("sample", "run", "-o", "two.csv", "--per-task", 2)
+    judge("grade", "run", "--model", JUDGE, "--base-url", chat.url, "--only", "two.csv")
     seen = chat.stats()
     assert seen["requests"] == 2 * len(FIVE)
     assert seen["images"] == [[]] * 10  # a judge compares with the reference: no image is sent
@@ -89,11 +90,14 @@ def test_all_five_tasks_are_graded_unasked_and_fill_the_papers_columns(
 def test_a_judge_call_that_fails_is_counted_and_leaves_the_papers_mean(
     ancient_run: RunFolder, chat: Chat, tmp_path: Path
 ) -> None:
-    arguments = ["run", "--model", JUDGE, "--base-url", chat.url, "--task", "reasoning_qa"]
+    arguments = ["grade", "run", "--model", JUDGE, "--base-url", chat.url]
+    judge("sample", "run", "-o", "three.csv", "--per-task", 3, "--task", "reasoning_qa")
+    lines = Path("three.csv").read_text("utf-8").splitlines(keepends=True)
+    Path("two.csv").write_text("".join(lines[:3]), "utf-8")
     chat.plan(says="分数：8")
-    judge(*arguments, "--limit", 2)
+    judge(*arguments, "--only", "two.csv")
     chat.plan(says="I cannot tell.")
-    judge(*arguments, "--limit", 3)
+    judge(*arguments, "--only", "three.csv")
     score_run(ancient_run)
     report = write_report([ancient_run.path], tmp_path / "r.html", published=True)
     tables = {path.stem: pl.read_csv(path) for path in write_csv(report, tmp_path / "csv")}
@@ -109,7 +113,7 @@ def test_no_difference_is_taken_between_grades_of_unlike_judges(
     ancient_run: RunFolder, chat: Chat, tmp_path: Path
 ) -> None:
     chat.plan(says="分数：7")
-    judge("run", "--model", JUDGE, "--base-url", chat.url, "--task", "page_level_ocr")
+    judge("grade", "run", "--model", JUDGE, "--base-url", chat.url, "--task", "page_level_ocr")
     score_run(ancient_run)
     same = read_same_as(["replay:m.jsonl=GPT-4o"])
     report = write_report([ancient_run.path], tmp_path / "r.html", published=True, same_as=same)
@@ -125,7 +129,8 @@ def test_grades_by_the_present_rubrics_go_before_older_ones(
     text = files("keju.judging").joinpath("rubrics.toml").read_text("utf-8")
     old = tmp_path / "old.toml"
     old.write_text(text.replace('name = "keju"', 'name = "zzz"'), "utf-8")
-    arguments = ["run", "--model", JUDGE, "--base-url", chat.url, "--task", "reasoning_qa"]
+    arguments = ["grade", "run", "--model", JUDGE, "--base-url", chat.url]
+    arguments += ["--task", "reasoning_qa"]
     for says, rubrics in (("分数：7", []), ("分数：2", ["--rubrics", old])):
         chat.plan(says=says)
         judge(*arguments, *rubrics)

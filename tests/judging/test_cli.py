@@ -32,18 +32,18 @@ def test_the_whole_way(context, answers, keju, chat):
     judge = ["--model", JUDGE, "--base-url", chat.url]
     asked = list(grading_requests(answers.judged, context.folder.rubrics))
     context.rule(asked, lambda request: "分数：8" if GOOD in request.item else '{"score": 3}')
-    planned = json.loads(keju("run", *judge, "--plan", "--json"))
+    planned = json.loads(keju("grade", "run", *judge, "--plan", "--json"))
     assert sum(row["calls"] for row in planned["rows"]) == 14
     assert chat.stats()["requests"] == 0
 
-    graded = json.loads(keju("run", *judge, "--json"))
+    graded = json.loads(keju("grade", "run", *judge, "--json"))
     means = {(row["model"], row["task"]): row["mean"] for row in graded["tasks"]}
     assert means[GOOD, "T2"] == means[GOOD, "T6"] == 8
     assert sorted(means.values()) == [2.25, 2.25, 8, 8]
     assert chat.stats()["requests"] == 14
     # What is stored is shown without a judge, and the judge costs nothing a second time.
-    assert json.loads(keju("run", "--json")) == graded
-    table = keju("run", *judge)
+    assert json.loads(keju("grade", "run", "--json")) == graded
+    table = keju("grade", "run", *judge)
     assert "2.25" in table
     assert "1 not answered" in table
     assert chat.stats()["requests"] == 14
@@ -55,17 +55,17 @@ def test_the_whole_way(context, answers, keju, chat):
         writer = csv.DictWriter(stream, rows[0])
         writer.writeheader()
         writer.writerows({**row, "rater": "Li", "score": 5} for row in rows)
-    aligned = json.loads(keju("align", "Li.csv", "--run", "run", "--json"))
+    aligned = json.loads(keju("align", "run", "Li.csv", "--json"))
     overall = next(row for row in aligned["tasks"] if not row["task"])
     assert overall["answers"] == 6
     assert overall["measures"]["mae"]["value"] == pytest.approx(2 + 2 * 0.25)
-    assert "Agreement among people" in keju("align", "Li.csv", "--run", "run")
+    assert "Compared with the mean of all raters" in keju("align", "run", "Li.csv")
 
 
 def test_a_judge_is_asked_with_the_fields_that_a_run_has(context, chat, keju):
     chat.plan(images=True, says="分数：8")
     keju(
-        "run", "--model", JUDGE, "--base-url", chat.url, "--task", "T2", "--limit", 1,
+        "grade", "run", "--model", JUDGE, "--base-url", chat.url, "--task", "T2",
         "--extra-body", 'chat_template_kwargs={"enable_thinking": false}',
         "--extra-body", "min_p=0.1",
     )  # fmt: skip
@@ -78,7 +78,7 @@ def test_a_judge_is_asked_with_the_fields_that_a_run_has(context, chat, keju):
 
 
 def test_grades_with_the_page_text_are_kept_apart(context, chat, keju):
-    arguments = ["run", "--model", JUDGE, "--base-url", chat.url, "--task", "T2", "--limit", 2]
+    arguments = ["grade", "run", "--model", JUDGE, "--base-url", chat.url, "--task", "T2"]
     arguments.append("--json")
     Path("with-text.toml").write_text(f"page_text = true\n{SHIPPED}", "utf-8")
     text = context.folder.run.items()[0].transcription
@@ -113,7 +113,8 @@ def test_money_ends_the_judging_before_it_is_spent(chat, keju, tmp_path):
     )
     # Each reply counts 1,012 tokens; the fourth would not fit.
     keju(
-        "run", "--model", JUDGE, "--base-url", chat.url, "--prices", prices, "--max-cost", "0.04",
+        "grade", "run", "--model", JUDGE, "--base-url", chat.url, "--prices", prices,
+        "--max-cost", "0.04",
         "--max-tokens", "50", "--concurrency", "1", status=1,
     )  # fmt: skip
     assert chat.stats()["requests"] == 3
@@ -122,15 +123,15 @@ def test_money_ends_the_judging_before_it_is_spent(chat, keju, tmp_path):
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["nothing"], "nothing: not a run"),
-        (["run", "--model", "ppocr"], "ppocr cannot judge"),
-        (["run", "--model", "openai:a", "--model", "openai:a"], "is given twice"),
-        (["run", "--task", "T5"], "have none for T5"),
-        (["run", "--rubrics", "none.toml"], "no such file of rubrics"),
-        (["run", "--only", "none.csv"], "none.csv: no such file"),
-        (["run", "--limit", "0"], "greater than or equal to 1"),
+        (["grade", "nothing"], "nothing: not a run"),
+        (["grade", "run", "--model", "ppocr"], "ppocr cannot judge"),
+        (["grade", "run", "--model", "openai:a", "--model", "openai:a"], "is given twice"),
+        (["grade", "run", "--task", "T5"], "have none for T5"),
+        (["grade", "run", "--rubrics", "none.toml"], "no such file of rubrics"),
+        (["grade", "run", "--only", "none.csv"], "none.csv: no such file"),
+        (["grade", "run", "--repeats", "0"], "greater than or equal to 1"),
         (["probe", "run"], "Missing"),
-        (["align", "none.csv"], "none.csv: no such file"),
+        (["align", "run", "none.csv"], "none.csv: no such file"),
         (["sample", "run"], "Missing"),
     ],
 )

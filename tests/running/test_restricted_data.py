@@ -296,7 +296,7 @@ def test_arun_refuses_and_permits(far: Chat, tmp_path: Path):
 
 def test_a_judge_that_is_refused_can_be_asked_elsewhere(far: Chat, judged: Callable[[str], Path]):
     run_dir = judged("unknown")
-    grade = ("judge", run_dir, "--model", "openai:judge", "--task", "T2")
+    grade = ("judge", "grade", run_dir, "--model", "openai:judge", "--task", "T2")
     refused = command(*grade, "--base-url", ELSEWHERE)
     assert refused.returncode == 2
     assert "--send-restricted-data" in refused.stderr
@@ -311,15 +311,15 @@ def test_a_judge_that_is_refused_can_be_asked_elsewhere(far: Chat, judged: Calla
 def test_a_judge_with_permission_is_asked(far: Chat, judged: Callable[[str], Path]):
     run_dir = judged("unknown")
     far.plan(says="分数：7")
-    done = command("judge", run_dir, "--model", "openai:judge", "--task", "T2", "--base-url",
-                   ELSEWHERE, "--send-restricted-data")  # fmt: skip
+    done = command("judge", "grade", run_dir, "--model", "openai:judge", "--task", "T2",
+                   "--base-url", ELSEWHERE, "--send-restricted-data")  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert far.stats()["requests"] == 1
 
 
 def test_a_judge_of_free_data_is_not_asked_about(far: Chat, judged: Callable[[str], Path]):
     far.plan(says="分数：7")
-    done = command("judge", judged("CC0-1.0"), "--model", "openai:judge", "--task", "T2",
+    done = command("judge", "grade", judged("CC0-1.0"), "--model", "openai:judge", "--task", "T2",
                    "--base-url", ELSEWHERE)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert far.stats()["requests"] == 1
@@ -330,8 +330,8 @@ def test_a_judge_of_a_run_without_its_dataset_is_asked_about(
 ):
     run_dir = judged("CC0-1.0")
     (run_dir.parent / "d").rename(run_dir.parent / "moved")
-    done = command("judge", run_dir, "--model", "openai:judge", "--task", "T2", "--base-url",
-                   ELSEWHERE)  # fmt: skip
+    done = command("judge", "grade", run_dir, "--model", "openai:judge", "--task", "T2",
+                   "--base-url", ELSEWHERE)  # fmt: skip
     assert (done.returncode, far.stats()["requests"]) == (2, 0)
 
 

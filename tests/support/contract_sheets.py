@@ -91,8 +91,8 @@ def _write(sheet, row: int, cells: Mapping[int, object]) -> None:
 
 def ratings(sheet: Path, opened: RunFolder) -> dict[str, dict[str, float]]:
     """The scores of a sheet that came back, by item and rater, through keju's reader."""
-    found = read_ratings([sheet], _answers(opened))
-    return {each.which.item: each.raters for each in found.rated}
+    found = read_ratings([sheet], _answers(opened).values())
+    return {each.answer.id.item: each.scores for each in found.rated}
 
 
 def expected_ratings() -> dict[str, dict[str, float]]:

@@ -1,4 +1,4 @@
-"""Annotation app: web pages for the exam, rating, review, authoring and adjudication.
+"""Annotation app: web pages for the exam, rating, review and adjudication.
 
 Raises:
     PrerequisiteError: aiohttp is not installed.

@@ -3,7 +3,7 @@
 ::
 
     RUN/         decisions.csv
-    RUN/people/  acts.sqlite · ratings.csv · verdicts.jsonl · authored/
+    RUN/people/  acts.sqlite · ratings.csv · verdicts.jsonl
 
 `acts.sqlite` contains all events. The other files are exported from it and can be exported again.
 The answers of the exam are written to the run itself.
@@ -11,7 +11,6 @@ The answers of the exam are written to the run itself.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -20,7 +19,6 @@ import msgspec
 from msgspec.structs import astuple
 
 from keju.annotation.adjudication import Adjudication
-from keju.annotation.authoring import Authoring
 from keju.annotation.events import EventLog
 from keju.annotation.exam import Exam, list_responses, replace_answers
 from keju.annotation.queue import Queue
@@ -39,7 +37,7 @@ from keju.running.contents import RunContents
 from keju.running.recording import record_run
 from keju.running.selection import RequestVariant, in_shard, select
 from keju.running.store import ResponseStore
-from keju.runs import RunFolder, RunManifest
+from keju.runs import RunFolder
 from keju.texts import Text, _, n_
 
 _T = TypeVar("_T")
@@ -105,9 +103,6 @@ class AnnotationApp:
             queue = self._try_queue(name, makers[name])
             if queue is not None:
                 self.queues[name] = queue
-        self.authoring = Authoring(self.dataset, self._everything)
-        if not self.images:
-            self.closed["authoring"] = _("The dataset has no images.")
 
     @property
     def people(self) -> Path:
@@ -136,7 +131,7 @@ class AnnotationApp:
         """
         return [line for line in (
             self._collect_exam(), self._collect_ratings(), self._collect_verdicts(),
-            self._collect_adjudicated(), self._collect_authored(),
+            self._collect_adjudicated(),
         ) if line]  # fmt: skip
 
     def _collect_exam(self) -> Text | None:
@@ -189,17 +184,6 @@ class AnnotationApp:
             return _("decisions on unclear answers: {}", path)
         return None
 
-    def _collect_authored(self) -> Text | None:
-        path = self.people / "authored"
-        partial = self.people / ".authored"
-        shutil.rmtree(partial, ignore_errors=True)
-        count = self.authoring.export(self.events, partial)
-        shutil.rmtree(path, ignore_errors=True)
-        if not count:
-            return None
-        partial.rename(path)
-        return n_("{n:,} new item: {}", "{n:,} new items: {}", count, path)
-
     def _try_queue(self, name: str, make: Callable[[], _T]) -> _T | None:
         try:
             return make()
@@ -216,21 +200,6 @@ class AnnotationApp:
     def _select_items(self) -> Sequence[Item]:
         return select(self._everything, self._selection, self.dataset.path)
 
-    def _selects_the_run(self, chosen: Selection, manifest: RunManifest) -> bool:
-        """Whether a selection gives all items of the run, and no other prompt variant.
-
-        A run of one task is the same with and without ``--task``.
-        """
-        if chosen.manifest_settings == manifest.settings:
-            return True
-        items = in_shard(select(self._everything, chosen, self.dataset.path), chosen.shard)
-        stored, usual = _read_variant(manifest.settings), Selection().variants[0]
-        variant = chosen.variants[0]
-        return {item.id for item in items} == set(self.run.iter_item_ids()) and (
-            variant.script in (usual.script, stored.script)
-            and variant.boxes in (usual.boxes, stored.boxes)
-        )
-
     def _make_exam(self) -> Exam:
         if not self.run.exists():
             items = in_shard(self._select_items(), self._selection.shard)
@@ -238,7 +207,7 @@ class AnnotationApp:
         else:
             manifest = self.run.manifest()
             chosen = self.options.selection
-            if chosen is not None and not self._selects_the_run(chosen, manifest):
+            if chosen is not None and chosen.manifest_settings != manifest.settings:
                 raise UsageError(
                     "{} was started with other items or another prompt variant. Use the same "
                     "options or none, or choose another --out",

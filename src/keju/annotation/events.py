@@ -268,17 +268,6 @@ class EventLog:
         counts = "SELECT person, count(*) FROM acts WHERE desk = ? GROUP BY person ORDER BY min(id)"
         return dict(self._select(counts, queue))
 
-    def was_sent_last(self, person: str, queue: str, subject: str, ticket: str) -> bool:
-        """Whether a person's last event about a subject was sent from the page of a ticket."""
-        rows = self._select(
-            "SELECT ticket FROM acts WHERE desk = ? AND person = ? AND subject = ? "
-            "ORDER BY id DESC LIMIT 1",
-            queue,
-            person,
-            subject,
-        )
-        return bool(ticket) and rows == [(ticket,)]
-
     def count(self) -> int:
         """The number of events."""
         return int(self._select("SELECT count(*) FROM acts")[0][0])

@@ -44,11 +44,6 @@ QUEUE_TEXTS = {
         _("Review items"),
         _("Accept, correct or reject draft items, and give the reason."),
     ),
-    "authoring": QueueTexts(
-        "撰",
-        _("Write new items"),
-        _("Write a question, an answer, a transcription or boxes for an image."),
-    ),
     "adjudication": QueueTexts(
         "裁",
         _("Adjudicate unclear answers"),

@@ -46,6 +46,7 @@ class Review(Queue):
             "item": now,
             "prompt": _build_prompt(item),
             "options": "\n".join(now.options),
+            "has_options": bool(item.options) or _find_form(item) == "letter",
             "has_boxes": bool(item.boxes) or _find_form(item) == "boxes",
             "boxes": format_boxes(now.boxes),
             "known": collect_known_facts(item),

@@ -10,7 +10,6 @@ from aiohttp import web
 
 from keju.annotation.app import QUEUES, AnnotationApp
 from keju.annotation.auth import AccessControl, Handler, is_script_request, make_local_path
-from keju.annotation.author_pages import AuthorPages
 from keju.annotation.http import (
     ask_name,
     get_person,
@@ -39,8 +38,6 @@ BODY_BYTES = 4 << 20
 
 COLLECT_SECONDS = 30.0
 _SHOWN_AS_IS = frozenset({"jpg", "png", "webp", "gif", "bmp"})
-_THUMB = 320
-_THUMBS = 2000
 _FILES = ("ratings.csv", "verdicts.jsonl", "decisions.csv")
 OLD_FORM = _("This form is from another session. Enter your name again.")
 
@@ -59,7 +56,6 @@ class Server:
         self.export_error = ""
         self._exported_count = -1
         self._lock = asyncio.Lock()
-        self._thumbs: dict[str, bytes] = {}
         self.app = web.Application(
             middlewares=[access.__call__, _handle_errors], client_max_size=BODY_BYTES
         )
@@ -72,8 +68,6 @@ class Server:
                 web.get("/files/{name}", self.send_file),
                 web.get("/assets/{name}", self.send_asset),
                 web.get("/image/{sha256}", self.send_image),
-                web.get("/thumb/{sha256}", self.send_thumbnail),
-                *AuthorPages(annotation).routes,
                 *QueuePages(annotation).routes,
             ]
         )
@@ -85,13 +79,11 @@ class Server:
         if not person:
             return ask_name(request, "/")
         app, queues = self.annotation, []
-        count = len(list(app.authoring.list_items(app.events, person)))
-        for name in (*QUEUES[:3], "authoring", *QUEUES[3:]):
+        for name in QUEUES:
             texts, queue = QUEUE_TEXTS[name], app.queues.get(name)
             queues.append({
                 "name": name, **texts._asdict(), "closed": app.closed.get(name, ""),
                 "progress": find_progress(app.events, queue, person) if queue else None,
-                "count": count,
             })  # fmt: skip
         return render_page(
             request, "start.html.j2", asks_name=False, about=app.dataset.manifest, queues=queues,
@@ -167,19 +159,6 @@ class Server:
             # Browsers do not turn all formats by EXIF.
             data = await asyncio.to_thread(upright_file, data, name=ref.path)
         return respond_image(data, "jpeg" if kind == "jpg" else kind)
-
-    async def send_thumbnail(self, request: web.Request) -> web.Response:
-        """Send a thumbnail of an image."""
-        ref = self.annotation.images.get(request.match_info["sha256"])
-        if ref is None:
-            raise web.HTTPNotFound
-        if ref.sha256 not in self._thumbs:
-            data = await asyncio.to_thread(self.annotation.dataset.image_bytes, ref)
-            small = await asyncio.to_thread(thumbnail, data, name=ref.path, max_side=_THUMB)
-            if len(self._thumbs) >= _THUMBS:
-                self._thumbs.clear()
-            self._thumbs[ref.sha256] = small
-        return respond_image(self._thumbs[ref.sha256], "jpeg")
 
     async def _collect_periodically(self, app: web.Application) -> AsyncIterator[None]:
         """Export new events every half minute, and once more at the end."""

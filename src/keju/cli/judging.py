@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec.structs import replace
-from typer.core import TyperGroup
 
 from keju.cli.app import WITH_FAILURES, app, err, note, out, print_json, say
 from keju.cli.asking_output import show_plan
@@ -30,30 +29,14 @@ from keju.cli.permission import SendRestricted, permission
 from keju.texts import _, language, n_
 
 if TYPE_CHECKING:
-    from typer._click.core import Context
-
     from keju.items import Request
     from keju.judging.store import ReplyFolder
     from keju.models import Model
 
-_GRADE = "grade"
-
-
-class _Judging(TyperGroup):
-    """A group in which ``keju judge RUN`` means ``keju judge grade RUN``."""
-
-    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] != "--help":
-            args = [_GRADE, *args]
-        return super().parse_args(ctx, args)
-
-
 judge_app = typer.Typer(
-    cls=_Judging,
     no_args_is_help=True,
-    help="Grade open answers from 0 to 10 with a language model ([b]keju judge RUN --model"
-    " M[/b]), read unclear answers with one, probe the judge for bias, and measure its agreement"
-    " with people. See docs/judging.md",
+    help="Grade open answers from 0 to 10 with a language model, read unclear answers with one, "
+    "probe the judge for bias, and measure its agreement with people. See docs/judging.md",
 )
 app.add_typer(judge_app, name="judge")
 
@@ -73,19 +56,11 @@ class JudgeOptions:
         list[str] | None,
         typer.Option(
             metavar="NAME=JSON",
-            help="Additional field of every request. Can be given several times.",
-        ),
-    ] = None
-    reasoning_effort: Annotated[
-        str | None,
-        typer.Option(
-            metavar="EFFORT",
-            help="Reasoning effort as the server names it: none, minimal, low, medium, high … "
-            "Default: the server's.",
+            help="Additional field of every request, e.g. temperature=1 (default: 0). Can be "
+            "given several times.",
         ),
     ] = None
     max_tokens: MaxTokens = None
-    temperature: Annotated[float, typer.Option(metavar="T", help="Sampling temperature.")] = 0.0
     concurrency: Annotated[
         int | None,
         typer.Option(
@@ -136,7 +111,7 @@ def _ask(
 
     fields = asdict(server) | {"extra_body": parse_extra_body(server.extra_body or ())}
     del fields["plan"]
-    run_options = RunOptions(**fields)
+    run_options = RunOptions(temperature=0.0, **fields)
     options, policy = run_options.model_options(), run_options.policy()
     if not server.plan:
         judges = open_judges(models, options)
@@ -161,17 +136,13 @@ def _ask(
     raise typer.Exit
 
 
-@judge_app.command(_GRADE)
+@judge_app.command()
 @with_groups
 def grade(
     run: RunPath,
     *,
     model: Judges = None,
     task: TaskIds = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Number of items per task, from the first."),
-    ] = None,
     only: Annotated[
         Path | None,
         typer.Option(
@@ -202,7 +173,7 @@ def grade(
 
     folder = JudgementFolder(RunFolder.open(run), read_rubrics(rubrics))
     codes = sampled_codes(only) if only else None
-    answers = answers_of(folder.run, folder.rubrics, tasks=task, limit=limit, only=codes)
+    answers = answers_of(folder.run, folder.rubrics, tasks=task, only=codes)
     complete = True
     if model:
         complete = _ask(
@@ -210,7 +181,7 @@ def grade(
             lambda _judge: grading_requests(answers.judged, folder.rubrics, repeats),
             answers=len(answers.judged), as_json=as_json,
         )  # fmt: skip
-    judged = judgements_of(answers.judged, folder, repeats if model else None, model or ())
+    judged = judgements_of(answers.judged, folder, model or ())
     graded = grades_of(judged, folder, answers.left_out)
     if as_json:
         print_json(graded)
@@ -239,7 +210,6 @@ def extract(
             "--model", metavar="MODEL", help="Extractor model. Can be given several times."
         ),
     ] = None,
-    task: TaskIds = None,
     server: JudgeOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -251,31 +221,25 @@ def extract(
     shows what was read.
     """
     from keju.cli.output.judge_tables import extraction_lines, extractions_table
-    from keju.definitions import QuestionForms
     from keju.items import Request
-    from keju.judging.extracting import (
-        count_extractions,
-        extraction_requests,
-        stored_extractors,
-    )
+    from keju.judging.extracting import count_extractions, extraction_requests
     from keju.judging.store import ExtractionFolder
     from keju.runs import RecordList, RunFolder
 
     opened = RunFolder.open(run)
-    forms = QuestionForms(task)
-    complete, extractors = True, stored_extractors(opened)
+    folder = ExtractionFolder(opened)
+    complete, extractors = True, folder.replied()
     if model:
-        requests = RecordList(Request, extraction_requests(opened, forms))
+        requests = RecordList(Request, extraction_requests(opened))
         if not len(requests):
             say(_("{}: no answer is unclear", run))
             return
         complete = _ask(
-            ExtractionFolder(opened), model, server, lambda _extractor: iter(requests),
+            folder, model, server, lambda _extractor: iter(requests),
             answers=len(requests), as_json=as_json,
         )  # fmt: skip
-        stored = stored_extractors(opened)
-        extractors = [name for name in stored if name not in extractors or name in model]
-    counted = count_extractions(opened, extractors, forms)
+        extractors = [name for name in folder.replied() if name not in extractors or name in model]
+    counted = count_extractions(opened, extractors)
     if as_json:
         print_json(counted)
     elif not counted.tasks:
@@ -343,16 +307,11 @@ def probe(
 
 @judge_app.command("align")
 def align_(
+    run: RunPath,
     sheets: Annotated[
         list[Path],
         typer.Argument(metavar="RATINGS.csv", help="Rating sheets of one or more people."),
     ],
-    run: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RUN", help="Run directory whose stored grades are compared with the sheets."
-        ),
-    ] = None,
     rubrics: RubricsFile = None,
     figure: Annotated[
         Path | None,
@@ -362,33 +321,23 @@ def align_(
 ) -> None:
     """Compare judges with people: correlations, errors and bias.
 
-    A sheet has the columns item, task, model, rater and score, or is a completed sheet of `keju
-    judge sample` (then give the RUN). Judges' grades are read from the RUN, or from columns named
-    judge:NAME.
+    A sheet is a completed one of `keju judge sample`, or RUN/people/ratings.csv, in which `keju
+    serve` stores the ratings.
     """
     from keju.cli.output.judge_tables import alignment_lines, alignment_tables
-    from keju.judging import align, code_of, graded_answers, mean_grades, read_ratings, read_rubrics
+    from keju.judging import align, graded_answers, mean_grades, read_ratings, read_rubrics
     from keju.runs import RunFolder
 
-    known, grades = None, {}
-    if run is not None:
-        opened, used = RunFolder.open(run), read_rubrics(rubrics)
-        answers = graded_answers(opened, used)
-        known = {code_of(each): each for each in answers}
-        grades = mean_grades(opened, used, answers)
-    aligned = align(read_ratings(sheets, known), grades)
+    opened, used = RunFolder.open(run), read_rubrics(rubrics)
+    answers = graded_answers(opened, used)
+    aligned = align(read_ratings(sheets, answers), mean_grades(opened, used, answers))
     if as_json:
         print_json(aligned)
     else:
         out.print(*alignment_tables(aligned))
         say(*alignment_lines(aligned))
         if not aligned.points:
-            say(
-                _(
-                    "There are no grades of a judge. Name a graded run with --run, or add columns "
-                    "called judge:NAME"
-                )
-            )
+            say(_("No judge graded these answers. Grade them with: keju judge grade {}", run))
     if figure is not None:
         from keju.figures import judges
 
@@ -410,7 +359,7 @@ def sample(
     """Sample answers for people to rate, 50 of each task, without the models' names.
 
     Items are drawn evenly over books and pages and over models, in random order. Give each rater a
-    copy; then: keju judge RUN --only FILE.csv --model M, and keju judge align.
+    copy; then: keju judge grade RUN --only FILE.csv --model M, and keju judge align.
     """
     from keju.judging.answers import answers_of
     from keju.judging.prompting import read_rubrics

@@ -41,10 +41,10 @@ def serve(
         typer.Option("--collect", help="Write what people did so far to files, and do not serve."),
     ] = False,
 ) -> None:
-    """Serve pages to people: the exam, rating, review of drafts, authoring, adjudication.
+    """Serve pages to people: the exam, rating, review of drafts, adjudication.
 
     Answers of the exam are stored in the run as human:NAME, which `score` and `report` treat like a
-    model. Ratings, verdicts, decisions and new items are stored in RUN/people. See docs/serving.md
+    model. Ratings, verdicts and decisions are stored in RUN/people. See docs/serving.md
     """
     from keju.annotation import AnnotationApp, AppOptions, is_loopback
     from keju.annotation import serve as serve_pages

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +21,7 @@ from keju.encoders.folder import (
     loading,
     model_config,
     packages_missing,
-    weight_files,
+    weights_file,
     weights_hash,
 )
 from keju.errors import PrerequisiteError
@@ -64,8 +63,7 @@ class PictureEncoder:
 
         self.folder = folder
         config = model_config(folder, CLIP_KINDS)
-        lines = "".join(f"{path.name} {sha256_file(path)}\n" for path in weight_files(folder))
-        self.weights_hash = hashlib.sha256(lines.encode()).hexdigest()
+        self.weights_hash = sha256_file(weights_file(folder))
         prepared = folder / "preprocessor_config.json"
         self._prepare = read_json(prepared, _Preparation) if prepared.exists() else _Preparation()
         self._device = best_device(torch)

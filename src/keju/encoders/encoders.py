@@ -7,7 +7,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from keju.encoders.cache import VectorCache, text_key
 from keju.encoders.folder import (
@@ -96,8 +95,7 @@ class Encoders:
 
     def encoded(self, name: str) -> int:
         """The number of texts that this encoder has encoded so far; 0 where it was never opened."""
-        folder = self.paths.get(name)
-        opened = self._open.get(folder.resolve()) if folder else None
+        opened = self._open.get(self.paths[name].resolve()) if name in self.paths else None
         return opened.encoded if opened else 0
 
     def close(self) -> None:
@@ -145,12 +143,7 @@ class Encoders:
             texts: as they are encoded; equal ones are encoded once, and cached ones not again.
             name: the encoder.
         """
-        vectors: dict[str, Vector] = {}
-        unique = list(dict.fromkeys(texts))
-        for start in range(0, len(unique), _PAIRS_AT_ONCE):
-            some = unique[start : start + _PAIRS_AT_ONCE]
-            vectors |= self._encoded(name, _SENTENCE_KIND, some, TextEncoder.sentence_vectors)
-        return vectors
+        return self._vectors(name, _SENTENCE_KIND, texts, TextEncoder.sentence_vectors)
 
     def sentence_floor(self, references: Sequence[str], *, name: str = "minilm") -> float | None:
         """Mean sentence cosine of different items' references; see `bert_score_floor`."""
@@ -158,24 +151,20 @@ class Encoders:
         return float(np.mean(self.sentence_cosine(pairs, name=name))) if pairs else None
 
     def _cosines(
-        self,
-        name: str,
-        vector_kind: str,
-        pairs: Sequence[Pair],
-        encode: Encode,
+        self, name: str, vector_kind: str, pairs: Sequence[Pair], encode: Encode
     ) -> list[float]:
         values: list[float] = []
         for start in range(0, len(pairs), _PAIRS_AT_ONCE):
             some = pairs[start : start + _PAIRS_AT_ONCE]
-            texts = list(dict.fromkeys(text for pair in some for text in pair))
-            vectors = self._encoded(name, vector_kind, texts, encode)
+            texts = [text for pair in some for text in pair]
+            vectors = self._vectors(name, vector_kind, texts, encode)
             values.extend(cosine(vectors[a], vectors[b]) for a, b in some)
         return values
 
-    def _encoded(
+    def _vectors(
         self, name: str, vector_kind: str, texts: Sequence[str], encode: Encode
     ) -> dict[str, Vector]:
-        """The vector of each text, from the cache or by encoding."""
+        """The vector of each different text, from the cache or by encoding."""
         encoder = self.encoder(name)
         space = f"{encoder.weights_hash}:{vector_kind}:{encoder.precision}"
         keys = {text: text_key(space, text) for text in texts}
@@ -201,17 +190,15 @@ class Encoders:
         encoder, layer = self.encoder(name), self.layer_of(name)
         space = f"{encoder.weights_hash}:layer{layer}:{encoder.precision}:match"
         keys = {pair: text_key(space, *pair) for pair in pairs}
-        found: dict[bytes, NDArray[np.floating]] = dict(
-            self.cache.vectors(list(keys.values()), size=3, dtype=np.float64)
-        )
-        lacking = [pair for pair, key in keys.items() if key not in found]
+        scores = self.cache.vectors(list(keys.values()), size=3, dtype=np.float64)
+        lacking = [pair for pair, key in keys.items() if key not in scores]
         if space not in self._matchers:
             self._matchers[space] = TokenMatcher(encoder, layer)
         for batch in self._matchers[space].match(lacking):
-            fresh = {keys[pair]: np.array(value) for pair, value in batch.items()}
+            fresh = {keys[pair]: np.array(score) for pair, score in batch.items()}
             self.cache.put_vectors(fresh)
-            found.update(fresh)
-        return [PRF(*map(float, found[keys[pair]])) for pair in pairs]
+            scores.update(fresh)
+        return [PRF(*map(float, scores[keys[pair]])) for pair in pairs]
 
     def bert_score_floor(self, name: str, references: Sequence[str]) -> float | None:
         """Mean F1 of pairs of references of different items of a task: what a wrong text gets.
@@ -220,9 +207,8 @@ class Encoders:
         than two.
         """
         pairs = reference_pairs(references)
-        if not pairs:
-            return None
-        return float(np.mean([score.f1 for score in self.bert_score(name, pairs)]))
+        scores = [score.f1 for score in self.bert_score(name, pairs)] if pairs else []
+        return float(np.mean(scores)) if pairs else None
 
 
 def reference_pairs(references: Sequence[str]) -> list[Pair]:

@@ -12,8 +12,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import msgspec
-
 from keju.errors import DataError, UsageError, unknown_name
 from keju.files import read_json, sha256_file
 from keju.local_paths import check_local
@@ -72,10 +70,6 @@ ENCODERS: dict[str, EncoderFacts] = {
 NAMES = tuple(ENCODERS)
 
 
-class _ShardIndex(msgspec.Struct):
-    weight_map: dict[str, str]
-
-
 def needs_package(package: str) -> Text:
     """Why no encoder can be used without a package."""
     return _("needs the package {}: {}", package, INSTALL)
@@ -96,10 +90,7 @@ def unavailable_reasons() -> dict[str, Text]:
 @cache
 def packages_missing() -> str:
     """The package that the encoders lack here, or an empty string; nothing is imported."""
-    for package in _PACKAGES:
-        if find_spec(package) is None:
-            return package
-    return ""
+    return next((package for package in _PACKAGES if find_spec(package) is None), "")
 
 
 def bundled_minilm() -> Path | None:
@@ -140,22 +131,15 @@ def model_config(folder: Path, kinds: Sequence[str] = ENCODER_KINDS) -> dict[str
     return config
 
 
-def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files with the weights.
+def weights_file(folder: Path) -> Path:
+    """The file with the weights, model.safetensors.
 
     Raises:
-        DataError: there are none, or the index names a file that is not in the directory.
+        DataError: there is none.
     """
-    single = folder / "model.safetensors"
-    if single.is_file():
-        return [single]
-    index = folder / "model.safetensors.index.json"
-    if index.is_file():
-        names = sorted(set(read_json(index, _ShardIndex).weight_map.values()))
-        found = [folder / name for name in names if Path(name).name == name]
-        if found and len(found) == len(names) and all(path.is_file() for path in found):
-            return found
-        raise DataError("names weights that are not in this folder", file=index)
+    path = folder / "model.safetensors"
+    if path.is_file():
+        return path
     if (folder / "pytorch_model.bin").exists():
         raise DataError(
             "has pytorch_model.bin only",
@@ -178,13 +162,13 @@ def weights_hash(folder: Path, kinds: Sequence[str] = ENCODER_KINDS) -> str:
     """SHA-256 over names and contents of the weights, the tokenizer's files and config.json.
 
     Raises:
-        DataError: as `weight_files`, or there is no tokenizer.
+        DataError: as `weights_file`, or there is no tokenizer.
     """
     tokenizer = [folder / name for name in _TOKENIZER_FILES if (folder / name).is_file()]
     if not any(path.name in {"tokenizer.json", "vocab.txt", "vocab.json"} for path in tokenizer):
         raise DataError("has no tokenizer (tokenizer.json, vocab.txt or vocab.json)", file=folder)
     model_config(folder, kinds)
-    parts = sorted([*weight_files(folder), *tokenizer, folder / "config.json"])
+    parts = sorted([weights_file(folder), *tokenizer, folder / "config.json"])
     lines = "".join(f"{path.name} {sha256_file(path)}\n" for path in parts)
     return hashlib.sha256(lines.encode()).hexdigest()
 
@@ -250,7 +234,7 @@ def load_model(kind: Any, folder: Path, what: str = "encoder", **options: Any) -
     Raises:
         DataError: some weights are missing or have another shape, or loading failed.
     """
-    weight_files(folder)
+    weights_file(folder)
     with loading(folder):
         model, report = kind.from_pretrained(
             str(folder), use_safetensors=True, output_loading_info=True, **LOCAL, **options

@@ -13,9 +13,10 @@ Pair = tuple[str, str]
 """A candidate (the response) and its reference, in this order."""
 
 REFERENCE_BYTES = 512 << 20
-"""The maximum size of the references' matrices in memory; the oldest are dropped."""
+"""The size of the references' matrices in memory from which all are dropped."""
 
-_WINDOW_CHARACTERS = {"cpu": 1 << 15, "cuda": 1 << 18}
+_WINDOW_PAIRS = {"cpu": 64, "cuda": 512}
+"""Pairs whose matrices are in memory together."""
 
 
 class _Matrix(NamedTuple):
@@ -52,13 +53,16 @@ class TokenMatcher:
         """The results of one window of pairs after the other, in the order of references."""
         ordered = sorted(pairs, key=lambda pair: (pair[1], pair[0]))
         references = {reference for _, reference in pairs}
-        for window in _windows(self._encoder, ordered):
+        size = _WINDOW_PAIRS[self._encoder.device]
+        for start in range(0, len(ordered), size):
+            window = ordered[start : start + size]
             texts = dict.fromkeys(text for pair in window for text in pair)
             self._encode([text for text in texts if text not in self._matrices])
             yield self._scores(window)
             for text in texts.keys() - references:
                 self._matrices.pop(text, None)
-            self._make_room()
+            if sum(matrix.rows.nbytes for matrix in self._matrices.values()) > REFERENCE_BYTES:
+                self._matrices.clear()
 
     def _encode(self, texts: Sequence[str]) -> None:
         """Compute the matrices of the texts that are not empty."""
@@ -96,23 +100,3 @@ class TokenMatcher:
         # One copy from the device for the whole window.
         copied = torch.stack([*rates.values()]).tolist() if rates else []
         return scores | {pair: match_score(*rate) for pair, rate in zip(rates, copied, strict=True)}
-
-    def _make_room(self) -> None:
-        total = sum(matrix.rows.nbytes for matrix in self._matrices.values())
-        for text in list(self._matrices):
-            if total <= REFERENCE_BYTES:
-                return
-            total -= self._matrices.pop(text).rows.nbytes
-
-
-def _windows(encoder: TextEncoder, pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-    window: list[Pair] = []
-    size = 0
-    for pair in pairs:
-        window.append(pair)
-        size += sum(min(len(text), encoder.max_tokens) + 2 for text in pair)
-        if size >= _WINDOW_CHARACTERS[encoder.device]:
-            yield window
-            window, size = [], 0
-    if window:
-        yield window

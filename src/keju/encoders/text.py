@@ -87,6 +87,15 @@ class TextEncoder:
         DataError: the directory does not contain a complete encoder.
     """
 
+    kind: str
+    """The type of model, as transformers names it."""
+    size: int
+    """The dimension of a vector."""
+    layers: int
+    """Transformer layers; layer 0 is the embedding."""
+    max_tokens: int
+    """The longest sequence that the positions allow, at most `BLOCK_TOKENS`."""
+
     def __init__(self, folder: Path, *, device: Device = "auto") -> None:
         if missing := packages_missing():
             raise PrerequisiteError(_("a text encoder (package {})", missing), INSTALL)
@@ -104,29 +113,16 @@ class TextEncoder:
         torch.backends.cuda.enable_cudnn_sdp(False)  # noqa: FBT003 - torch's own form
         self.encoded = 0
         """The number of texts that were encoded so far, each once per measure."""
-        self._tokenizer, self._shape = _load_tokenizer(folder)
+        self._tokenizer, config = _load_tokenizer(folder)
+        self.size, self.layers = int(config.hidden_size), int(config.num_hidden_layers)
+        positions = int(config.max_position_embeddings)
+        if self.kind == "roberta":
+            positions -= int(config.pad_token_id) + 1
+        self.max_tokens = min(BLOCK_TOKENS, positions)
         model = load_model(
             transformers.AutoModel, folder, add_pooling_layer=False, dtype=torch.float32
         )
         self._model = model.to(device=self.device, dtype=getattr(torch, self.precision)).eval()
-
-    @property
-    def size(self) -> int:
-        """The dimension of a vector."""
-        return int(self._shape.hidden_size)
-
-    @property
-    def layers(self) -> int:
-        """Transformer layers; layer 0 is the embedding."""
-        return int(self._shape.num_hidden_layers)
-
-    @property
-    def max_tokens(self) -> int:
-        """The longest sequence that the positions allow, at most `BLOCK_TOKENS`."""
-        positions = int(self._shape.max_position_embeddings)
-        if self.kind == "roberta":
-            positions -= int(self._shape.pad_token_id) + 1
-        return min(BLOCK_TOKENS, positions)
 
     def tokenise(self, texts: Sequence[str], *, max_tokens: int | None = None) -> list[Tokens]:
         """Token ids with the first and last special token; white space at the ends is dropped.

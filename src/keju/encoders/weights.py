@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from keju.encoders.folder import bundled_minilm, weight_files
+from keju.encoders.folder import bundled_minilm, weights_file
 from keju.files import sha256_file, shipped_toml
 from keju.items import Record
 
@@ -63,7 +63,7 @@ def check_weights(folder: Path) -> WeightsCheck:
     Raises:
         DataError: the folder has no safetensors or ONNX weights, or they are incomplete.
     """
-    paths = sorted(folder.glob("*.onnx")) or weight_files(folder)
+    paths = sorted(folder.glob("*.onnx")) or [weights_file(folder)]
     vocabulary = folder / _VOCABULARY
     if vocabulary.is_file():
         paths = [*paths, vocabulary]

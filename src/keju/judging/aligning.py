@@ -12,13 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from keju.items import Record
 from keju.judging.answers import AnswerId
-from keju.judging.grading import alpha_of
+from keju.judging.grading import Agreement, agreement_of
 from keju.judging.raters import RatedAnswer, Ratings
-from keju.statistics import (
-    MEASURES,
-    AssociationMeasure,
-    associate,
-)
+from keju.statistics import MEASURES, AssociationMeasure, associate
 
 Grades = Mapping[str, Mapping[AnswerId, float]]
 """Grades by judge and answer."""
@@ -55,16 +51,6 @@ class TaskAlignment(Record, frozen=True, kw_only=True, omit_defaults=False):
     measures: dict[str, Estimate]
 
 
-class RaterAgreement(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """Agreement among people: Krippendorff's alpha for intervals; an empty task means all."""
-
-    task: str
-    raters: int
-    answers: int
-    ratings: int
-    alpha: float | None
-
-
 class Point(Record, frozen=True, kw_only=True):
     """One answer in a scatter plot: the grade of people, and of a judge."""
 
@@ -86,7 +72,7 @@ class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
     answers: int
     ratings: int
     blank: int
-    raters: tuple[RaterAgreement, ...]
+    raters: tuple[Agreement, ...]
     tasks: tuple[TaskAlignment, ...]
     leave_one_out: tuple[TaskAlignment, ...]
     ungraded: dict[str, int]
@@ -94,57 +80,61 @@ class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def align(ratings: Ratings, grades: Grades) -> Alignment:
-    """Compare judges with people.
-
-    Args:
-        ratings: people's grades; several raters of one answer count as their mean.
-        grades: judges' grades, in addition to those in the ratings, which have priority.
-    """
+    """Compare judges' grades with people's; several raters of one answer count as their mean."""
     rated = ratings.rated
-    merged: dict[str, dict[AnswerId, float]] = defaultdict(dict)
-    for judge, by_answer in grades.items():
-        merged[judge] |= {each.which: by_answer[each.which] for each in rated
-                          if each.which in by_answer}  # fmt: skip
-    for answer in rated:
-        for judge, grade in answer.judges.items():
-            merged[judge][answer.which] = grade
-    merged = {judge: by_answer for judge, by_answer in merged.items() if by_answer}
     tasks: dict[str, list[RatedAnswer]] = defaultdict(list)
-    for answer in rated:
-        tasks[answer.which.task].append(answer)
+    for row in rated:
+        tasks[row.answer.id.task].append(row)
     if len(tasks) > 1:
         tasks[""] = rated
+    graded = {
+        judge: [row for row in rated if row.answer.id in by_answer]
+        for judge, by_answer in grades.items()
+    }
+    graded = {judge: rows for judge, rows in graded.items() if rows}
     return Alignment(
         answers=len(rated),
-        ratings=sum(len(answer.raters) for answer in rated),
+        ratings=sum(len(row.scores) for row in rated),
         blank=ratings.blank,
-        raters=tuple(_agreement(task, answers) for task, answers in tasks.items()),
+        raters=tuple(
+            agreement
+            for task, rows in tasks.items()
+            if (agreement := agreement_of("", task, [[*row.scores.values()] for row in rows]))
+        ),
         tasks=tuple(
-            _row(judge, task, chosen, [answer.human for answer in chosen], by_answer, MEASURES)
-            for judge, by_answer in merged.items()
-            for task, answers in tasks.items()
-            if (chosen := [answer for answer in answers if answer.which in by_answer])
+            _task_alignment(
+                judge,
+                task,
+                chosen,
+                [row.human for row in chosen],
+                [grades[judge][row.answer.id] for row in chosen],
+                MEASURES,
+            )
+            for judge, rows in graded.items()
+            for task in tasks
+            if (chosen := [row for row in rows if task in ("", row.answer.id.task)])
         ),
         leave_one_out=tuple(
-            row for task, answers in tasks.items() for row in _leave_one_out(task, answers, merged)
+            alignment
+            for task, rows in tasks.items()
+            for alignment in _leave_one_out(task, rows, {judge: grades[judge] for judge in graded})
         ),
         ungraded={
-            judge: missing
-            for judge, by_answer in merged.items()
-            if (missing := sum(answer.which not in by_answer for answer in rated))
+            judge: len(rated) - len(rows)
+            for judge, rows in graded.items()
+            if len(rows) < len(rated)
         },
         points=tuple(
             Point(
                 judge=judge,
-                task=answer.which.task,
-                model=answer.which.model,
-                item=answer.which.item,
-                human=answer.human,
-                grade=by_answer[answer.which],
+                task=row.answer.id.task,
+                model=row.answer.id.model,
+                item=row.answer.id.item,
+                human=row.human,
+                grade=grades[judge][row.answer.id],
             )
-            for judge, by_answer in merged.items()
-            for answer in rated
-            if answer.which in by_answer
+            for judge, rows in graded.items()
+            for row in rows
         ),
     )
 
@@ -162,41 +152,36 @@ def _leave_one_out(
     judges = {
         judge: by_answer
         for judge, by_answer in grades.items()
-        if any(answer.which in by_answer for answer in rated)
+        if any(row.answer.id in by_answer for row in rated)
     }
     pairs = [
-        (answer, person)
-        for answer in rated
-        if len(answer.raters) > 1 and all(answer.which in known for known in judges.values())
-        for person in answer.raters.values()
+        (row, score)
+        for row in rated
+        if len(row.scores) > 1 and all(row.answer.id in known for known in judges.values())
+        for score in row.scores.values()
     ]
     if not pairs:
         return
-    answers, persons = zip(*pairs, strict=True)
-    others = [
-        (sum(answer.raters.values()) - person) / (len(answer.raters) - 1)
-        for answer, person in pairs
-    ]
-    for judge, by_answer in judges.items():
-        yield _row(judge, task, answers, others, by_answer, LEAVE_ONE_OUT_MEASURES)
-    yield _row(PERSON, task, answers, others, persons, LEAVE_ONE_OUT_MEASURES)
+    rows, scores = zip(*pairs, strict=True)
+    others = [(sum(row.scores.values()) - score) / (len(row.scores) - 1) for row, score in pairs]
+    compared = {judge: [known[row.answer.id] for row in rows] for judge, known in judges.items()}
+    for name, values in (*compared.items(), (PERSON, scores)):
+        yield _task_alignment(name, task, rows, others, values, LEAVE_ONE_OUT_MEASURES)
 
 
-def _row(
+def _task_alignment(
     judge: str,
     task: str,
-    answers: Sequence[RatedAnswer],
+    rows: Sequence[RatedAnswer],
     human: Sequence[float],
-    grades: Mapping[AnswerId, float] | Sequence[float],
+    grades: Sequence[float],
     measures: Sequence[AssociationMeasure],
 ) -> TaskAlignment:
-    if isinstance(grades, Mapping):
-        grades = [grades[answer.which] for answer in answers]
-    association = associate(human, grades, [answer.group for answer in answers])
+    association = associate(human, grades, [row.answer.group for row in rows])
     return TaskAlignment(
         judge=judge,
         task=task,
-        answers=len({answer.which for answer in answers}),
+        answers=len({row.answer.id for row in rows}),
         groups=association.groups,
         measures={
             measure: Estimate(
@@ -207,15 +192,4 @@ def _row(
             for measure in measures
             for interval in [association.interval(measure)]
         },
-    )
-
-
-def _agreement(task: str, answers: Sequence[RatedAnswer]) -> RaterAgreement:
-    raters = list(dict.fromkeys(rater for answer in answers for rater in answer.raters))
-    return RaterAgreement(
-        task=task,
-        raters=len(raters),
-        answers=len(answers),
-        ratings=sum(len(answer.raters) for answer in answers),
-        alpha=alpha_of([[answer.raters.get(rater) for answer in answers] for rater in raters]),
     )

@@ -91,7 +91,6 @@ def answers_of(
     rubrics: Rubrics,
     *,
     tasks: Collection[str] | None = None,
-    limit: int | None = None,
     only: frozenset[str] | None = None,
 ) -> Answers:
     """The answers of a run that a judge may grade.
@@ -101,21 +100,30 @@ def answers_of(
         rubrics: how they are graded.
         tasks: ids, also of question forms such as ``deciphering/What``; by default those with open
             rubrics, or with `only` all that have a rubric.
-        limit: the number of items of each task, from the first.
         only: the codes of the answers.
 
     Raises:
         UsageError: a task has no rubric, or nothing is left.
     """
-    items, left_out = _items(run, rubrics, _wanted(run, rubrics, tasks, only), limit)
+    forms = QuestionForms(_tasks_to_grade(run, rubrics, tasks, only))
+    items: dict[tuple[str, str, str], Item] = {}
+    left_out: Counter[str] = Counter()
+    for stored in run.iter_items():
+        item = stored if stored.answer.strip() else replace(stored, answer=stored.answer_simplified)
+        if not forms.takes(item) or rubrics.rubric(item.task, item.query) is None:
+            continue
+        if has_reference(item):
+            items[item.task, item.query, item.id] = item
+        else:
+            left_out["items without a reference answer"] += 1
     answers = []
     for response in run.responses(tasks={task for task, _query, _item in items}):
-        item = items.get((response.task, response.query, response.item))
-        if item is None:
+        graded_item = items.get((response.task, response.query, response.item))
+        if graded_item is None:
             continue
         text = body_of(response.text).strip()
         answered = response.status not in {"failed", "filtered"}
-        answer = GradableAnswer(AnswerId.of(response), item, text, answered)
+        answer = GradableAnswer(AnswerId.of(response), graded_item, text, answered)
         if only is None or code_of(answer) in only:
             answers.append(answer)
     if not answers:
@@ -126,9 +134,9 @@ def answers_of(
     models = {model: place for place, model in enumerate(run.manifest().models)}
     order = {key: place for place, key in enumerate(items)}
     answers.sort(
-        key=lambda each: (
-            order[each.item.task, each.item.query, each.item.id],
-            models.get(each.id.model, 0),
+        key=lambda answer: (
+            order[answer.item.task, answer.item.query, answer.item.id],
+            models.get(answer.id.model, 0),
         )
     )
     return Answers(answers, dict(left_out))
@@ -136,31 +144,31 @@ def answers_of(
 
 def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[GradableAnswer]:
     """Every answer of a run to a query that has a rubric, open or not."""
-    return answers_of(run, rubrics, tasks=_with_rubric(run, rubrics)).judged
+    return answers_of(run, rubrics, tasks=_tasks_with_rubric(run, rubrics)).judged
 
 
-def _with_rubric(run: RunFolder, rubrics: Rubrics) -> set[str]:
-    return {item.task for item in run.iter_items()} & rubrics.tasks
+def _tasks_with_rubric(run: RunFolder, rubrics: Rubrics) -> set[str]:
+    return {item.task for item in run.iter_items()} & rubrics.tasks()
 
 
-def _wanted(
+def _tasks_to_grade(
     run: RunFolder,
     rubrics: Rubrics,
     tasks: Collection[str] | None,
     only: frozenset[str] | None,
 ) -> Collection[str]:
     if tasks is not None:
-        if without := [name for name in tasks if name not in {*rubrics.tasks, *rubrics.queries}]:
+        if without := [name for name in tasks if name not in {*rubrics.tasks(), *rubrics.queries}]:
             raise UsageError(
                 "the rubrics {} have none for {}. They have some for {}; give your own with "
                 "--rubrics",
                 rubrics.id,
                 ", ".join(without),
-                ", ".join(sorted(rubrics.tasks)),
+                ", ".join(sorted(rubrics.tasks())),
             )
         return tasks
-    graded = _with_rubric(run, rubrics)
-    wanted = graded if only is not None else graded.intersection(rubrics.open_tasks())
+    graded = _tasks_with_rubric(run, rubrics)
+    wanted = graded if only is not None else graded.intersection(rubrics.tasks(only_open=True))
     if not wanted:
         raise UsageError(
             "{}: none of its tasks is graded by default. These have a rubric: {}. Choose them "
@@ -169,27 +177,6 @@ def _wanted(
             ", ".join(sorted(graded)) or _("none"),
         )
     return wanted
-
-
-def _items(
-    run: RunFolder, rubrics: Rubrics, wanted: Iterable[str], limit: int | None
-) -> tuple[dict[tuple[str, str, str], Item], Counter[str]]:
-    """The items of the wanted tasks that can be graded, and the number of others, by reason."""
-    items: dict[tuple[str, str, str], Item] = {}
-    left_out: Counter[str] = Counter()
-    counts: Counter[str] = Counter()
-    forms = QuestionForms(wanted)
-    for stored in run.iter_items():
-        item = stored if stored.answer.strip() else replace(stored, answer=stored.answer_simplified)
-        if not forms.takes(item) or rubrics.rubric(item.task, item.query) is None:
-            continue
-        if not has_reference(item):
-            left_out["items without a reference answer"] += 1
-            continue
-        counts[item.task] += 1
-        if limit is None or counts[item.task] <= limit:
-            items[item.task, item.query, item.id] = item
-    return items, left_out
 
 
 def grading_requests(

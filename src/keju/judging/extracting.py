@@ -9,7 +9,7 @@ unclear.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import tee
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
-from keju.definitions import QuestionForms, choices_of, options_of, prompt_of
+from keju.definitions import choices_of, options_of, prompt_of
 from keju.errors import UsageError
 from keju.extraction import body_of
 from keju.files import sha256_bytes
@@ -43,7 +43,6 @@ from keju.text import counted, parse_english_number, parse_number, to_half_width
 from keju.text.numerals import CHINESE_NUMBER, ENGLISH_NUMBER
 from keju.texts import _
 
-_ALL = QuestionForms(None)
 _OBJECT = re.compile(r"\{[^{}]{1,20000}\}")
 _LONGEST_REPLY = 40_000
 """Characters at the end of a reply in which the value is looked for."""
@@ -122,21 +121,15 @@ def extraction_request(sample: ScoringSample) -> Request:
     )
 
 
-def extraction_requests(run: RunFolder, forms: QuestionForms = _ALL) -> Iterator[Request]:
+def extraction_requests(run: RunFolder) -> Iterator[Request]:
     """The requests about the unclear answers of a run, each once.
-
-    Args:
-        run: the run.
-        forms: only about these questions; all by default.
 
     Raises:
         DataError: a stored response is damaged.
     """
+    requests = map(extraction_request, unclear_samples(run))
     ids: set[str] = set()
-    for sample in unclear_samples(run):
-        if not forms.takes(sample.item):
-            continue
-        request = extraction_request(sample)
+    for request in requests:
         if request.item not in ids:
             ids.add(request.item)
             yield request
@@ -150,13 +143,13 @@ def extractions_of(run: RunFolder, extractor: str) -> Iterator[Extraction]:
         DataError: a stored line is damaged.
     """
     folder = ExtractionFolder(run)
-    if extractor not in stored_extractors(run):
+    if extractor not in (stored := folder.replied()):
         raise UsageError(
             "{0}: there are no replies of the extractor {1} (stored: {2}). Ask it with: keju judge "
             "extract {0} --model {1}",
             run.path,
             extractor,
-            ", ".join(stored_extractors(run)) or _("none"),
+            ", ".join(stored) or _("none"),
         )
     samples, again = tee(unclear_samples(run))
     replies = folder.find_replies(extractor, map(extraction_request, again))
@@ -190,21 +183,18 @@ def value_of_reply(reply: Response) -> tuple[State, str]:
 
 def _as_text(value: object) -> str | None:
     """A value of JSON as a decision has it: "" for null, None where it is not a value."""
-    text: str | None = None
     match value:
         case None:
-            text = ""
-        case bool():
-            text = None
+            return ""
         case str():
-            text = value.strip() or None
-        case int() | float():
-            text = f"{value:.15g}"
+            return value.strip() or None
+        case int() | float() if not isinstance(value, bool):
+            return f"{value:.15g}"
         case [str(), *_]:
-            text = "、".join(map(str, value))
+            return "、".join(map(str, value))
         case [list(), *_]:
-            text = msgspec.json.encode(value).decode()
-    return text
+            return msgspec.json.encode(value).decode()
+    return None
 
 
 def is_contained(sample: ScoringSample, value: str) -> bool:
@@ -214,28 +204,27 @@ def is_contained(sample: ScoringSample, value: str) -> bool:
     value, a box as four numbers one after the other; names, and short answers, by their characters
     after normalisation. Yes and no cannot be checked.
     """
-    text = body_of(sample.response.text)
+    text, item = body_of(sample.response.text), sample.item
     match sample.form:
         case "yes-no":
-            contained = True
+            return True
         case "letter":
-            options = dict(zip(choices_of(sample.item), options_of(sample.item), strict=True))
-            contained = bool(
-                re.search(rf"(?<![A-Za-z]){value}(?![A-Za-z])", to_half_width(text))
-            ) or _has_characters(text, options.get(value, ""))
+            options = dict(zip(choices_of(item), options_of(item), strict=True))
+            letter = rf"(?<![A-Za-z]){value}(?![A-Za-z])"
+            return bool(re.search(letter, to_half_width(text))) or _has_characters(
+                text, options.get(value, "")
+            )
         case "number" | "probability":
-            contained = float(value) in _numbers(text, percent=sample.form == "probability")
+            return float(value) in _numbers(text, percent=sample.form == "probability")
         case "boxes":
             numbers = [float(match[0].rstrip(" %").replace(",", "")) for match in _arabic(text)]
             boxes = {tuple(numbers[place : place + 4]) for place in range(len(numbers) - 3)}
-            contained = boxes.issuperset(map(tuple, msgspec.json.decode(value)))
+            return boxes.issuperset(map(tuple, msgspec.json.decode(value)))
         case "entities":
             names = entity_set(value)
-            contained = bool(names) and all(_has_characters(text, name) for name in names)
-        case _:
-            number = parse_number(value)
-            contained = _has_characters(text, value) if number is None else number in _numbers(text)
-    return contained
+            return bool(names) and all(_has_characters(text, name) for name in names)
+    number = parse_number(value)
+    return _has_characters(text, value) if number is None else number in _numbers(text)
 
 
 def _has_characters(text: str, part: str) -> bool:
@@ -307,35 +296,29 @@ def merge_extractions(runs: Sequence[RunFolder], merged: RunFolder) -> None:
 
 def stored_extractors(run: RunFolder) -> list[str]:
     """The extractors with replies to the prompts of this keju."""
-    folder = ExtractionFolder(run)
-    return [name for name in folder.judges() if folder.response_files(name)]
+    return ExtractionFolder(run).replied()
 
 
-def count_extractions(
-    run: RunFolder, extractors: Iterable[str], forms: QuestionForms = _ALL
-) -> ExtractionResult:
+def count_extractions(run: RunFolder, extractors: Iterable[str]) -> ExtractionResult:
     """Count what extractors have read, by model and task of the answers.
 
     Raises:
         UsageError: as `extractions_of`.
         DataError: as `extractions_of`.
     """
-    rows = []
+    states: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
     for extractor in extractors:
-        states: dict[tuple[str, str], Counter[str]] = {}
         for sample, state, _value in extractions_of(run, extractor):
-            if forms.takes(sample.item):
-                place = sample.response.model, sample.item.task
-                states.setdefault(place, Counter())[state] += 1
-        rows += [
-            TaskExtractions(
-                extractor=extractor,
-                model=model,
-                task=task,
-                unclear=counts.total(),
-                states={state: counts[state] for state in get_args(State)},
-                own=model == extractor,
-            )
-            for (model, task), counts in states.items()
-        ]
+            states[extractor, sample.response.model, sample.item.task][state] += 1
+    rows = (
+        TaskExtractions(
+            extractor=extractor,
+            model=model,
+            task=task,
+            unclear=counts.total(),
+            states={state: counts[state] for state in get_args(State)},
+            own=model == extractor,
+        )
+        for (extractor, model, task), counts in states.items()
+    )
     return ExtractionResult(run=str(run.path), prompts=extraction_prompts().id, tasks=tuple(rows))

@@ -16,7 +16,6 @@ LEAST, MOST = 0.0, 10.0
 _SHOWN = 60
 _LONGEST = 20_000
 """Characters at the end of a response in which a grade is looked for."""
-_MOST_OBJECTS = 50
 
 _LABEL = (
     r"(?:(?:最[终終後后]|[总總]|[综綜]合|整[体體])?(?:分[数數]|[评評]分|打分|得分|[总總]分)"
@@ -37,7 +36,7 @@ _REASONS = re.compile(r"(?:\s?\([^()\d]{0,80}\))?(?:\s?[.。!,;，；—-]\D{0,4
 _IN_BRACKETS = re.compile(rf"(?:\[\[|\\boxed\{{)\s?(?P<number>{_NUMBER})\s?(?:\]\]|\}})[.。]?\Z")
 """A grade in the brackets of MT-Bench or LaTeX, at the end of a line."""
 _KEYS = frozenset({"score", "grade", "rating", "分数", "分數", "评分", "評分", "得分"})
-_OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
+_OBJECT = re.compile(r"^[ \t]*(\{[^{}]*\})\Z", re.MULTILINE)
 _MARKUP = re.compile(r"[*`$_]+|\\[()\[\]]|^[\s#>|]+|^[-•]\s+(?!\d)|[\s|]+$")
 _BRACKETS = str.maketrans("【】|", "   ")
 
@@ -118,21 +117,15 @@ def _is_plain(match: re.Match[str], *, whole: bool) -> bool:
 
 
 def _stated_in_object(text: str) -> _Stated | None:
-    """The grade in the outermost JSON object at the end of a text, if it has one key for it."""
-    if not text.endswith("}"):
+    """The grade in the JSON object at the end of a text, if it has one key for it."""
+    match = _OBJECT.search(text)
+    try:
+        # Pairs, so that a name that is there twice is seen.
+        members = json.loads(match[1], object_pairs_hook=list) if match else []
+    except ValueError:
         return None
-    decoder = json.JSONDecoder(object_pairs_hook=_Members, parse_constant=lambda _name: None)
-    for tries, match in enumerate(_OBJECT.finditer(text)):
-        if tries == _MOST_OBJECTS:
-            break
-        try:
-            members, end = decoder.raw_decode(text, match.end() - 1)
-        except (ValueError, RecursionError):
-            continue
-        if end == len(text):
-            values = [value for name, value in members if name.strip().lower() in _KEYS]
-            return _stated_by(values[0]) if len(values) == 1 else None
-    return None
+    values = [value for name, value in members if name.strip().lower() in _KEYS]
+    return _stated_by(values[0]) if len(values) == 1 else None
 
 
 def _stated_by(value: object) -> _Stated | None:
@@ -141,7 +134,3 @@ def _stated_by(value: object) -> _Stated | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return _Stated(float(max(-1000, min(value, 1000))))  # also of a number of 400 digits
-
-
-class _Members(list[tuple[str, object]]):
-    """The members of an object in their order, including repeated names."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from itertools import zip_longest
 from typing import NamedTuple
 
 from msgspec import field
@@ -81,11 +83,12 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Agreement(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """Agreement between gradings of the same answers.
+    """Agreement between gradings of the same answers of a task, over `answers` with two or more.
 
-    Of one judge's repeats, or of several judges (then `judge` is empty and a judge's grade is its
-    mean over repeats). `alpha` is Krippendorff's for intervals, None where all grades are equal;
-    `spread` the mean over answers of highest less lowest; `same` the share with equal grades.
+    Of one judge's repeats, of several judges, or of people (then `judge` is empty). `gradings` is
+    the highest number of them for one answer. `alpha` is Krippendorff's for intervals, None where
+    all grades are equal; `spread` the mean over answers of highest less lowest; `same` the share
+    with equal grades. An empty task means all together.
     """
 
     judge: str
@@ -109,41 +112,34 @@ class GradingResult(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def judgements_of(
-    answers: Sequence[GradableAnswer],
-    folder: JudgementFolder,
-    repeats: int | None = None,
-    judges: Sequence[str] = (),
+    answers: Sequence[GradableAnswer], folder: JudgementFolder, judges: Sequence[str] = ()
 ) -> list[Judgement]:
     """The stored grades of these answers, judge by judge.
-
-    Judges without stored replies by these rubrics are skipped.
 
     Args:
         answers: the answers.
         folder: where replies are stored.
-        repeats: the number of repeats that count; by default all that are stored.
-        judges: names of the judges; all of them by default.
+        judges: names of the judges; by default all with stored replies by these rubrics.
     """
-    if repeats is None:
-        repeats = max((reply.round for reply in folder.responses()), default=1)
+    repeats = max((reply.round for reply in folder.responses()), default=1)
     judgements = []
-    for judge in folder.judges():
-        if (judges and judge not in judges) or not folder.response_files(judge):
+    for judge in folder.replied():
+        if judges and judge not in judges:
             continue
         replies = folder.find_replies(judge, grading_requests(answers, folder.rubrics, repeats))
         by_answer = defaultdict(list)
         for reply in filter(None, replies):
             by_answer[reply.item].append(grade_in(reply))
         for answer in answers:
-            if not answer.answered or not answer.text:
-                grades = (LEAST,) if answer.answered else ()
-                unsent = EMPTY if answer.answered else NO_ANSWER
-                judgements.append(Judgement(judge, answer, grades, unsent=unsent))
-                continue
-            parsed = by_answer[answer.id.spelled]
-            values = tuple(grade.value for grade in parsed if grade.value is not None)
-            missing = tuple(grade.reason for grade in parsed if grade.value is None)
-            judgements.append(Judgement(judge, answer, values, missing))
+            if not answer.answered:
+                judgements.append(Judgement(judge, answer, (), unsent=NO_ANSWER))
+            elif not answer.text:
+                judgements.append(Judgement(judge, answer, (LEAST,), unsent=EMPTY))
+            else:
+                parsed = by_answer[answer.id.spelled]
+                values = tuple(grade.value for grade in parsed if grade.value is not None)
+                missing = tuple(grade.reason for grade in parsed if grade.value is None)
+                judgements.append(Judgement(judge, answer, values, missing))
     return judgements
 
 
@@ -181,14 +177,6 @@ def grades_of(
         judges=_agreements(judgements, of_judges=True),
         left_out=left_out,
     )
-
-
-def alpha_of(table: Sequence[Sequence[float | None]]) -> float | None:
-    """Krippendorff's alpha of grades, one row for each grader; None where all are equal."""
-    try:
-        return krippendorff_alpha(table, measure="interval")
-    except UndefinedMetricError:
-        return None
 
 
 def _task_grade(
@@ -232,29 +220,35 @@ def _task_grade(
 
 def _agreements(judgements: Sequence[Judgement], *, of_judges: bool) -> tuple[Agreement, ...]:
     """The agreement of each judge's repeats, or of judges, by task."""
-    graded = [each for each in judgements if each.grade is not None and not each.unsent]
     units: dict[tuple[str, str], dict[AnswerId, list[float]]] = {}
-    for each in graded:
-        place = ("" if of_judges else each.judge, each.judged.id.task)
-        grades = units.setdefault(place, {}).setdefault(each.judged.id, [])
-        grades += [each.grade or 0.0] if of_judges else each.grades
-    return tuple(
-        _agreement(judge, task, compared)
-        for (judge, task), by_answer in units.items()
-        if (compared := [grades for grades in by_answer.values() if len(grades) > 1])
+    for judgement in judgements:
+        if judgement.grade is not None and not judgement.unsent:
+            which = judgement.judged.id
+            place = ("" if of_judges else judgement.judge, which.task)
+            grades = units.setdefault(place, {}).setdefault(which, [])
+            grades += [judgement.grade] if of_judges else judgement.grades
+    agreements = (
+        agreement_of(judge, task, by_answer.values()) for (judge, task), by_answer in units.items()
     )
+    return tuple(filter(None, agreements))
 
 
-def _agreement(judge: str, task: str, units: Sequence[Sequence[float]]) -> Agreement:
-    most = max(map(len, units))
-    table = [[unit[row] if row < len(unit) else None for unit in units] for row in range(most)]
+def agreement_of(judge: str, task: str, grades: Iterable[Sequence[float]]) -> Agreement | None:
+    """The agreement of the grades of each answer; None where no answer has two."""
+    units = [unit for unit in grades if len(unit) > 1]
+    if not units:
+        return None
+    gradings = max(map(len, units))
     spreads = [max(unit) - min(unit) for unit in units]
+    alpha = None
+    with suppress(UndefinedMetricError):
+        alpha = krippendorff_alpha([*zip_longest(*units)], measure="interval")
     return Agreement(
         judge=judge,
         task=task,
         answers=len(units),
-        gradings=most,
-        alpha=alpha_of(table),
+        gradings=gradings,
+        alpha=alpha,
         spread=sum(spreads) / len(spreads),
         same=spreads.count(0) / len(spreads),
     )

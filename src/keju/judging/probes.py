@@ -5,10 +5,9 @@ A changed answer is graded like any other; in place of its model it has the name
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -42,7 +41,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     about: str
     base: Literal["answer", "reference", "another"]
     text: str = "{text}"
-    author: str = ""
+    author: Literal["", "judge", "rival"] = ""
     against: str = ""
     expected: float | None = None
     flag: Literal["", "up", "down", "not-down"] = ""
@@ -110,39 +109,34 @@ def probe_answers(sample: Sequence[GradableAnswer], judge: str) -> Iterator[Grad
         judge: the model string of the judge, whose name is appended in some probes.
     """
     own = judge.partition(":")[2].rpartition("/")[2] or judge
-    known = declared_probes()
-    rivals = [name for name in known.rivals if name.casefold() not in own.casefold()]
-    answers = {(each.item.task, each.item.query, each.item.id): each for each in sample}.values()
-    by_query: dict[tuple[str, str], list[GradableAnswer]] = defaultdict(list)
-    for answer in answers:
-        by_query[answer.item.task, answer.item.query].append(answer)
+    rivals = [name for name in declared_probes().rivals if name.casefold() not in own.casefold()]
+    answers = {(row.item.task, row.item.query, row.item.id): row for row in sample}.values()
     for place, answer in enumerate(answers):
-        item = answer.item
+        names = {"judge": own, "rival": rivals[place % len(rivals)]}
         bases = {
             "answer": answer.text,
-            "reference": item.answer,
-            "another": _another(answer, by_query[item.task, item.query]),
+            "reference": answer.item.answer,
+            "another": _another_reference(answer, answers),
         }
-        for name, probe in known.probes.items():
+        for name, probe in declared_probes().probes.items():
             base = bases[probe.base]
-            if base is None:
-                continue
-            author = probe.author.replace("{rival}", rivals[place % len(rivals)])
-            yield answer._replace(
-                id=answer.id if name == PLAIN else answer.id._replace(model=PROBE + name),
-                text=probe.text.strip().replace("{text}", base),
-                author=author.replace("{judge}", own),
-            )
+            if base is not None:
+                yield answer._replace(
+                    id=answer.id if name == PLAIN else answer.id._replace(model=PROBE + name),
+                    text=probe.text.strip().replace("{text}", base),
+                    author=names.get(probe.author, ""),
+                )
 
 
-def _another(answer: GradableAnswer, others: Sequence[GradableAnswer]) -> str | None:
+def _another_reference(answer: GradableAnswer, others: Iterable[GradableAnswer]) -> str | None:
     """The reference of an item of another group, selected by the two items' names."""
     item = answer.item
-    right = (item.answer, *item.also_accepted)
     references = {
         other.item.id: other.item.answer
         for other in others
-        if other.group != answer.group and other.item.answer not in right
+        if (other.item.task, other.item.query) == (item.task, item.query)
+        and other.group != answer.group
+        and other.item.answer not in (item.answer, *item.also_accepted)
     }
     if not references:
         return None
@@ -161,13 +155,16 @@ def probe_results(
     declared = declared_probes().probes
     results: list[ProbeResult] = []
     for judge, changed in answers.items():
-        groups = {_place(answer): answer.group for answer in changed}
-        grades: dict[str, dict[AnswerId, float | None]] = defaultdict(dict)
+        grades: dict[str, dict[AnswerId, _ProbedAnswer]] = {name: {} for name in declared}
+        graded = {row.judged.id: row.grade for row in judgements_of(changed, folder, [judge])}
         for answer in changed:
-            grades[_probe_of(answer)][_place(answer)] = None
-        for judgement in judgements_of(changed, folder, 1, [judge]):
-            grades[_probe_of(judgement.judged)][_place(judgement.judged)] = judgement.grade
-        results += [_result(judge, name, probe, grades, groups) for name, probe in declared.items()]
+            probe = answer.id.model.removeprefix(PROBE)
+            # A changed answer and the unchanged one share all parts of their ids but the model.
+            by_place = grades[probe if answer.id.model.startswith(PROBE) else PLAIN]
+            by_place[answer.id._replace(model="")] = _ProbedAnswer(
+                answer.group, graded.get(answer.id)
+            )
+        results += [_result(judge, name, probe, grades) for name, probe in declared.items()]
     adjusted = iter(holm([result.p for result in results if result.p is not None]))
     for place, result in enumerate(results):
         p = None if result.p is None else next(adjusted)
@@ -176,39 +173,33 @@ def probe_results(
     return results
 
 
-def _probe_of(answer: GradableAnswer) -> str:
-    model = answer.id.model
-    return model.removeprefix(PROBE) if model.startswith(PROBE) else PLAIN
+class _ProbedAnswer(NamedTuple):
+    """The group of a changed answer, and its grade; None where it has none."""
 
-
-def _place(answer: GradableAnswer) -> AnswerId:
-    """The parts of an id that a changed answer and the unchanged one share."""
-    return answer.id._replace(model="")
+    group: str
+    grade: float | None
 
 
 def _result(
-    judge: str,
-    name: str,
-    probe: Probe,
-    grades: Mapping[str, Mapping[AnswerId, float | None]],
-    groups: Mapping[AnswerId, str],
+    judge: str, name: str, probe: Probe, grades: Mapping[str, Mapping[AnswerId, _ProbedAnswer]]
 ) -> ProbeResult:
-    answers = grades.get(name, {})
-    values = {place: grade for place, grade in answers.items() if grade is not None}
+    answers = grades[name]
     others = grades.get(probe.against, {})
-    if probe.expected is not None:
-        others = dict.fromkeys(values, probe.expected)
-    compared = {
-        place: (grade, base)
-        for place, grade in values.items()
-        if (base := others.get(place)) is not None
-    }
-    names = [groups[place] for place in compared]
-    shifts = [grade - base for grade, base in compared.values()]
-    sides = [
-        ratio_of(side, [1.0] * len(names), names) for side in zip(*compared.values(), strict=True)
-    ]
-    parts = [as_columns(sides)] if compared else []
+    values = [answer.grade for answer in answers.values() if answer.grade is not None]
+    pairs: list[tuple[float, float]] = []
+    groups = []
+    for place, (group, grade) in answers.items():
+        base = others[place].grade if place in others else probe.expected
+        if grade is not None and base is not None:
+            pairs.append((grade, base))
+            groups.append(group)
+    ones = [1.0] * len(groups)
+    parts = (
+        [as_columns([ratio_of(side, ones, groups) for side in zip(*pairs, strict=True)])]
+        if pairs
+        else []
+    )
+    shifts = [grade - base for grade, base in pairs]
     interval = difference_interval(parts, 0, 1)
     return ProbeResult(
         judge=judge,
@@ -216,9 +207,9 @@ def _result(
         about=probe.about,
         against=probe.against or ("" if probe.expected is None else f"{probe.expected:g}"),
         answers=len(answers),
-        compared=len(compared),
-        groups=len(set(names)),
-        mean=sum(values.values()) / len(values) if values else None,
+        compared=len(pairs),
+        groups=len(set(groups)),
+        mean=sum(values) / len(values) if values else None,
         change=sum(shifts) / len(shifts) if shifts else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,

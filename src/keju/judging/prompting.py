@@ -68,32 +68,26 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return f"{self.name}-{self.version}{'-page-text' * self.page_text}-{_hash_of(self)}"
 
     @cached_property
-    def _named(self) -> dict[str, Rubric]:
-        return {name: rubric for rubric in self.rubrics.values() for name in rubric.tasks}
-
-    @property
     def queries(self) -> dict[str, Rubric]:
         """The rubric of each known query that has one, by ``ID`` or ``ID/QUERY``.
 
         A query that the file does not name has the rubric of its definition (`Query.rubric`).
         """
         defined = {name: self.rubrics.get(query.rubric) for name, query in _queries(shipped=False)}
-        return {name: rubric for name, rubric in defined.items() if rubric} | self._named
-
-    @property
-    def tasks(self) -> frozenset[str]:
-        """The ids of the tasks that have a rubric."""
-        return frozenset(name.partition("/")[0] for name in self.queries)
+        named = {name: rubric for rubric in self.rubrics.values() for name in rubric.tasks}
+        return {name: rubric for name, rubric in defined.items() if rubric} | named
 
     def rubric(self, task: str, query: str = "") -> Rubric | None:
         """The rubric for a query of a task, or None if there is none."""
-        name = f"{task}/{query}" if query else task
-        return self._named.get(name) or self.queries.get(name)
+        return self.queries.get(f"{task}/{query}" if query else task)
 
-    def open_tasks(self) -> tuple[str, ...]:
-        """The ids of the tasks that are graded by default."""
-        names = (name.partition("/")[0] for name, rubric in self.queries.items() if rubric.open)
-        return tuple(dict.fromkeys(names))
+    def tasks(self, *, only_open: bool = False) -> set[str]:
+        """The ids of the tasks that have a rubric, or of those that are graded by default."""
+        return {
+            name.partition("/")[0]
+            for name, rubric in self.queries.items()
+            if rubric.open or not only_open
+        }
 
 
 class _FormPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -192,17 +186,16 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
     if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in rubrics.template]:
         raise DataError("the template does not contain the blank {{{}}}", lacking[0], file=name)
     shipped = list(_queries(shipped=True))
-    filled = {
-        rubric_name: rubric
-        if rubric.tasks
-        else replace(rubric, tasks=tuple(name for name, query in shipped
-                                         if query.rubric == rubric_name))
-        for rubric_name, rubric in rubrics.rubrics.items()
-    }  # fmt: skip
-    query_names = {query for query, _ in (*shipped, *_queries(shipped=False))}
-    named = [query for rubric in filled.values() for query in rubric.tasks]
-    if unknown := sorted(set(named) - query_names):
-        raise DataError("no such query: {}", ", ".join(unknown), file=name, hint="See: keju tasks")
+    for title, rubric in rubrics.rubrics.items():
+        if not rubric.tasks:
+            tasks = tuple(query_name for query_name, query in shipped if query.rubric == title)
+            rubrics.rubrics[title] = replace(rubric, tasks=tasks)
+    named = [query_name for rubric in rubrics.rubrics.values() for query_name in rubric.tasks]
+    if unknown := set(named).difference(
+        query_name for query_name, __ in (*shipped, *_queries(shipped=False))
+    ):
+        queries = ", ".join(sorted(unknown))
+        raise DataError("no such query: {}", queries, file=name, hint="See: keju tasks")
     if len(set(named)) < len(named):
         raise DataError("a query has two rubrics", file=name)
-    return replace(rubrics, rubrics=filled)
+    return rubrics

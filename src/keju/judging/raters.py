@@ -13,9 +13,9 @@ import io
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from keju.datasets.readers.records import Place
 from keju.datasets.readers.tables import sheet_lines
@@ -23,7 +23,7 @@ from keju.datasets.readers.workbooks import SheetRow
 from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
 from keju.files import cell_text, sha256_bytes, write_atomic
-from keju.judging.answers import AnswerId, GradableAnswer, code_of
+from keju.judging.answers import GradableAnswer, code_of
 from keju.judging.grades import LEAST, MOST
 from keju.local_paths import check_local
 from keju.running import Selection
@@ -32,17 +32,12 @@ from keju.runs import RunFolder
 from keju.texts import _, n_
 
 CODE = "answer_code"
-"""The column of a sample's sheet that identifies an answer without naming its model."""
+"""The column of a sheet that identifies an answer without naming its model."""
 
-JUDGE = "judge:"
-"""Prefix of the names of columns with judges' grades."""
-
-_NAMED = ("item", "task", "model")
+_RATING = (CODE, "rater", "score")
 _SAMPLE = (
     CODE, "task", "question", "source", "images", "reference", "answer", "rater", "score",
 )  # fmt: skip
-_KNOWN = (*AnswerId._fields, "rater", "score", "group", CODE)
-"""Known columns, by which the separator of a sheet is found."""
 
 _LETTER = "k"
 """Before a code in a cell, so that spreadsheets do not read a number."""
@@ -50,24 +45,19 @@ _HEX = re.compile("[0-9a-f]{16}")
 
 
 class RatedAnswer(NamedTuple):
-    """One answer with the grades of people, and perhaps of judges; 0 to 10.
+    """One answer of a run with people's scores by rater, 0 to 10."""
 
-    `raters` maps each person to a score, `judges` each judge named in the sheet to its grade.
-    """
-
-    which: AnswerId
-    group: str
-    raters: dict[str, float]
-    judges: dict[str, float]
+    answer: GradableAnswer
+    scores: dict[str, float]
 
     @property
     def human(self) -> float:
         """The mean over the raters."""
-        return sum(self.raters.values()) / len(self.raters)
+        return sum(self.scores.values()) / len(self.scores)
 
 
 class Ratings(NamedTuple):
-    """Rated answers in the sheets' order, and the rows without a score."""
+    """Rated answers in the sheets' order, and the number of rows without a score."""
 
     rated: list[RatedAnswer]
     blank: int
@@ -154,34 +144,23 @@ def sampled_codes(path: Path) -> frozenset[str]:
         UsageError: there is no such file.
         DataError: it is not a table with such codes.
     """
-    codes = frozenset(plain_code(row.get(CODE, "")) for _, row in _rows_of(path)) - {""}
-    if not codes:
-        raise DataError(
-            "no column {!r} that names answers", CODE, file=path, hint="See: judge sample"
-        )
-    return codes
+    return frozenset(row[CODE] for __, row in _rows_of(path, (CODE,)))
 
 
-def plain_code(cell: str) -> str:
-    """The code in a cell, with or without the letter; ratings of `keju serve` have none."""
-    plain = cell.removeprefix(_LETTER)
-    return plain if _HEX.fullmatch(plain) else cell
-
-
-def _rows_of(path: Path) -> Iterator[tuple[Place, dict[str, str]]]:
-    """The rows of a sheet by column, each with its place.
-
-    Names of columns are trimmed and in lower case, values trimmed; rows without any value are
-    skipped.
-    """
+def _rows_of(path: Path, columns: Sequence[str]) -> Iterator[tuple[Place, dict[str, str]]]:
+    """The rows of a sheet by column, each with its place; codes are without their letter."""
     check_local(path)
     if not path.is_file():
         raise UsageError("{}: no such file", path)
-    lines = iter(sheet_lines(path, _KNOWN))
-    names = [name.strip() for name in next(lines, SheetRow(1, [])).cells]
-    names = [name if name.startswith(JUDGE) else name.lower() for name in names]
-    if twice := {name for name in names if name and names.count(name) > 1}:
-        raise DataError("column {!r} exists twice", min(twice), file=path)
+    lines = iter(sheet_lines(path, _SAMPLE))
+    names = [name.strip().lower() for name in next(lines, SheetRow(1, [])).cells]
+    if missing := [name for name in columns if names.count(name) != 1]:
+        raise DataError(
+            "column {} must exist once",
+            ", ".join(missing),
+            file=path,
+            hint="Fill in a sheet of `keju judge sample`, or rate with `keju serve`",
+        )
     for number, cells in lines:
         place = Place(path, f"line {number}")
         if len(cells) > len(names):
@@ -193,89 +172,32 @@ def _rows_of(path: Path) -> Iterator[tuple[Place, dict[str, str]]]:
                     len(names),
                 )
             )
-        filled = [*map(str.strip, cells), *[""] * (len(names) - len(cells))]
-        yield place, dict(zip(names, filled, strict=True))
+        row = dict.fromkeys(names, "") | dict(zip(names, map(str.strip, cells), strict=False))
+        code = row[CODE].removeprefix(_LETTER)
+        if not _HEX.fullmatch(code):
+            raise place.error(_("{!r} is not the code of an answer", row[CODE]))
+        yield place, row | {CODE: code}
 
 
-def read_ratings(
-    paths: Sequence[Path], known: Mapping[str, GradableAnswer] | None = None
-) -> Ratings:
-    """Read one or several sheets, each with one rater or several.
+def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> Ratings:
+    """Read one or several sheets of a sample, each with one rater or several.
 
     Args:
-        paths: sheets (CSV with commas, semicolons or tabs, or .xlsx) with the columns item, task,
-            model, rater and score; `query`, `setting`, `round`, `script`, `wording` and `group`
-            where they matter; ``judge:NAME`` for judges' grades. A sheet made by ``keju judge
-            sample`` has `answer_code` in place of the first three.
-        known: the answers of the run, by code (`code_of`), where there is one. They determine the
-            group.
+        paths: sheets (CSV with commas, semicolons or tabs, or .xlsx) with the columns answer_code,
+            rater and score.
+        answers: those of the run.
 
     Raises:
         UsageError: there is no such file.
-        DataError: a column is missing, a value is not a number from 0 to 10, someone rated an
-            answer twice, a judge gave it two grades, or an answer is not in the run or differs from
-            the sheet's column `answer`.
+        DataError: a column is missing, a score is not a number from 0 to 10, someone rated an
+            answer twice, or an answer is not in the run.
     """
-    by_answer: dict[AnswerId, RatedAnswer] = {}
-    by_id = {answer.id: answer for answer in (known or {}).values()}
+    by_code = {code_of(answer): answer for answer in answers}
+    rated: dict[str, RatedAnswer] = {}
     blank = 0
-    for place, row in (row for path in paths for row in _rows_of(path)):
-        _check_columns(place.file, row)
-        which = _which(place, row, known)
-        answer = by_id.get(which)
-        _check_answer(place, row, answer)
-        group = answer.group if answer else row.get("group") or which.item
-        rated = by_answer.setdefault(which, RatedAnswer(which, group, {}, {}))
-        for name in filter(row.get, row):
-            if name.startswith(JUDGE):
-                judge, grade = name.removeprefix(JUDGE), _number(place, name, row[name])
-                if rated.judges.setdefault(judge, grade) != grade:
-                    raise place.error(_("{} gives this answer two grades", judge))
-        if not row["score"]:
-            blank += 1
-            continue
-        rater = row["rater"]
-        if not rater:
-            raise place.error(_("no rater is named", hint="Name who rated"))
-        if rater in rated.raters:
-            raise place.error(
-                _(
-                    "{} already rated {} of {}",
-                    rater,
-                    which.item,
-                    which.model,
-                    hint="Keep one of the two rows",
-                )
-            )
-        rated.raters[rater] = _number(place, "score", row["score"])
-    answers = [rated for rated in by_answer.values() if rated.raters]
-    if not answers:
-        raise DataError("no answer is rated", file=paths[0], hint="Fill the column score")
-    return Ratings(answers, blank)
-
-
-def _check_columns(path: Path, row: Mapping[str, str]) -> None:
-    needed = ("rater", "score") if CODE in row else ("rater", "score", *_NAMED)
-    if missing := [name for name in needed if name not in row]:
-        raise DataError(
-            "no column {}",
-            ", ".join(missing),
-            file=path,
-            hint="Columns: item, task, model, rater, score; judge sample makes such sheets",
-        )
-
-
-def _which(
-    place: Place, row: Mapping[str, str], known: Mapping[str, GradableAnswer] | None
-) -> AnswerId:
-    if code := plain_code(row.get(CODE, "")):
-        if known is None:
-            raise DataError(
-                "the sheet of a sample does not contain the models that answered",
-                file=place.file,
-                hint="Name the run that it was drawn from with --run",
-            )
-        if code not in known:
+    for place, row in (row for path in paths for row in _rows_of(path, _RATING)):
+        code, rater = row[CODE], row["rater"]
+        if code not in by_code:
             raise place.error(
                 _(
                     "the run has no answer {!r}",
@@ -286,37 +208,34 @@ def _which(
                     ),
                 )
             )
-        return known[code].id
-    if empty := [name for name in _NAMED if not row.get(name)]:
-        raise place.error(_("no {}", ", ".join(empty)))
-    cells: dict[str, Any] = {name: row[name] for name in AnswerId._fields if row.get(name)}
-    number = cells.pop("round", "1")
-    if not (number.isascii() and number.isdecimal() and len(number) <= 4):
-        raise place.error(_("{!r} is not a round", number))
-    return AnswerId(**cells, round=int(number))
-
-
-def _check_answer(place: Place, row: Mapping[str, str], answer: GradableAnswer | None) -> None:
-    """Check that a rated answer is the run's; a code covers the answer already."""
-    text = row.get("answer", "")
-    if answer is None or row.get(CODE) or not text:
-        return
-    if "".join(text.removeprefix("'").split()) != "".join(answer.text.removeprefix("'").split()):
-        raise place.error(
-            _(
-                "the answer of {} to {} differs from that in the run",
-                answer.id.model,
-                answer.id.item,
-                hint="Rate the answer of this run, or name the run that it is from",
+        if not row["score"]:
+            blank += 1
+            continue
+        if not rater:
+            raise place.error(_("no rater is named", hint="Name who rated"))
+        scores = rated.setdefault(code, RatedAnswer(by_code[code], {})).scores
+        if rater in scores:
+            which = by_code[code].id
+            raise place.error(
+                _(
+                    "{} already rated {} of {}",
+                    rater,
+                    which.item,
+                    which.model,
+                    hint="Keep one of the two rows",
+                )
             )
-        )
+        scores[rater] = _score(place, row["score"])
+    if not rated:
+        raise DataError("no answer is rated", file=paths[0], hint="Fill the column score")
+    return Ratings(list(rated.values()), blank)
 
 
-def _number(place: Place, column: str, value: str) -> float:
+def _score(place: Place, cell: str) -> float:
     try:
-        number = float(value.replace(",", ".", 1))  # some languages use a decimal comma
+        score = float(cell.replace(",", ".", 1))  # some languages use a decimal comma
     except ValueError:
-        number = float("nan")
-    if not LEAST <= number <= MOST:
-        raise place.error(_("{} is {!r}", column, value, hint="Give a number from 0 to 10"))
-    return number
+        score = float("nan")
+    if not LEAST <= score <= MOST:
+        raise place.error(_("score is {!r}", cell, hint="Give a number from 0 to 10"))
+    return score

@@ -16,9 +16,7 @@ changed. In an extractor's reply the item is a hash of the prompt. All are found
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import isfinite
 from pathlib import Path
 
 import msgspec
@@ -30,7 +28,7 @@ from keju.errors import KejuError, UsageError
 from keju.files import read_json, sha256_bytes, write_json
 from keju.items import UNKNOWN, Record, Request, Response
 from keju.judging.prompting import ExtractionPrompts, Rubrics, extraction_prompts
-from keju.models import Model, ModelOptions, open_model
+from keju.models import Model, ModelOptions, open_models
 from keju.running import EstimatedRequest, Plan, Policy, ResponseStore, RunSummary, plan_of
 from keju.running.requests import Slot, key_of
 from keju.running.restricted_data import SentData, check_sending
@@ -92,6 +90,10 @@ class ReplyFolder(RunFolder):
     def judges(self) -> dict[str, dict[str, str]]:
         """All models that replied here, to any prompts: the identity of each, by name."""
         return read_json(self.manifest_path, JudgesManifest).judges if self.exists() else {}
+
+    def replied(self) -> list[str]:
+        """The models that replied to these prompts."""
+        return [name for name in self.judges() if self.response_files(name)]
 
     def admit(self, identities: dict[str, dict[str, str]]) -> None:
         """Record models by name, and the prompts.
@@ -173,17 +175,12 @@ def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:
         UsageError: one is named twice, or cannot read an answer and grade it.
         PrerequisiteError: one needs something that is not installed.
     """
-    if twice := [spec for spec, times in Counter(specs).items() if times > 1]:
-        raise UsageError("--model {} is given twice", twice[0])
-    temperature = options.decoding.temperature
-    if temperature is not None and not isfinite(temperature):
-        raise UsageError("--temperature must be a number, not {:g}", temperature)
-    judges = [open_model(spec, options) for spec in specs]
-    for spec, judge in zip(specs, judges, strict=True):
+    judges = open_models(specs, options)
+    for judge in judges:
         if judge.role not in {"model", "answers"} or judge.reader:
             raise UsageError(
                 "{} cannot judge, because it cannot grade texts. Use a model, such as openai:MODEL",
-                spec,
+                judge.name,
             )
     return judges
 

@@ -16,7 +16,7 @@ from keju.encoders.folder import (
     model_config,
     packages_missing,
     quiet,
-    weight_files,
+    weights_file,
     weights_hash,
 )
 from keju.errors import DataError, PrerequisiteError, UsageError
@@ -62,7 +62,7 @@ class Got(Engine):
         self._folder = Path(folder)
         self.name = f"got:{self._folder}"
         model_config(self._folder, _KINDS)
-        weight_files(self._folder)
+        weights_file(self._folder)
         self._most = options.decoding.max_tokens or _MOST_TOKENS
         self._loaded: tuple[Any, Any, str] | None = None
 

@@ -7,13 +7,13 @@ the known text. The image does not contain the latter.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from keju.extraction import read
+from keju.definitions import query_of
 from keju.items import Item, PromptScript, Record, Response, get_group
 from keju.metrics import distance
 from keju.metrics.alignment import Span, align, partial_distance
@@ -104,49 +104,37 @@ def altered_places(on_page: str, canonical: str) -> list[Place]:
     if len(here) != len(there):
         here, there = ["".join(here)], ["".join(there)]
     counted = counted_alike([*here, *there])
-    found = []
-    for one, other in zip(counted[: len(here)], counted[len(here) :], strict=True):
-        found += [_place(one, other, span) for span in _departures(one, other)]
-    return found
+    places = []
+    for page_line, known_line in zip(counted[: len(here)], counted[len(here) :], strict=True):
+        for span in _departures(page_line, known_line):
+            start, end = span.hypothesis_start, span.hypothesis_end
+            before, after = page_line[max(0, start - _AROUND) : start], page_line[end:][:_AROUND]
+            readings = page_line[start:end], known_line[span.reference_start : span.reference_end]
+            page, known = (before + reading + after for reading in readings)
+            places.append(Place(page, known, len(before + after)))
+    return places
 
 
-def _departures(on_page: str, canonical: str) -> Iterator[Span]:
+def _departures(on_page: str, canonical: str) -> list[Span]:
     """Stretches of an alignment that differ, joined with less than two characters between them."""
-    spans = [span for span in align(canonical, on_page) if span.kind != "equal"]
     joined: list[Span] = []
-    for span in spans:
-        last = joined[-1] if joined else None
-        if last and span.reference_start - last.reference_end < 2:
-            joined[-1] = Span(
-                "substitute", last.reference_start, span.reference_end,
-                last.hypothesis_start, span.hypothesis_end,
-            )  # fmt: skip
-        else:
-            joined.append(span)
-    yield from joined
-
-
-def _place(on_page: str, canonical: str, span: Span) -> Place:
-    before = on_page[max(0, span.hypothesis_start - _AROUND) : span.hypothesis_start]
-    after = on_page[span.hypothesis_end : span.hypothesis_end + _AROUND]
-    return Place(
-        before + on_page[span.hypothesis_start : span.hypothesis_end] + after,
-        before + canonical[span.reference_start : span.reference_end] + after,
-        len(before + after),
-    )
+    for span in align(canonical, on_page):
+        if span.kind != "equal":
+            near = joined and span.reference_start - joined[-1].reference_end < 2
+            first = joined.pop() if near else span
+            joined.append(first._replace(
+                reference_end=span.reference_end, hypothesis_end=span.hypothesis_end
+            ))  # fmt: skip
+    return joined
 
 
 def place_outcome(place: Place, answer: str) -> Outcome:
     """The reading of a place in an answer that is counted alike, wherever in it that is."""
-    read, recited = (
-        partial_distance(place.on_page, answer),
-        partial_distance(place.canonical, answer),
-    )
+    read = partial_distance(place.on_page, answer)
+    recited = partial_distance(place.canonical, answer)
     if min(read, recited) > _FOUND * place.around:
         return "missed"
-    if read == recited:
-        return "neither"
-    return "read" if read < recited else "recited"
+    return _nearer(read, recited)
 
 
 def place_outcomes(on_page: str, canonical: str, answer: str) -> list[Outcome]:
@@ -157,32 +145,24 @@ def place_outcomes(on_page: str, canonical: str, answer: str) -> list[Outcome]:
 
 def page_outcome(on_page: str, canonical: str, answer: str) -> Outcome:
     """Which of two whole pages an answer is."""
-    here, there, given = counted_alike([on_page, canonical, answer])
-    read, recited = _alike(here, given), _alike(there, given)
-    if max(read, recited) < _ALIKE:
+    *pages, text = counted_alike([on_page, canonical, answer])
+    read, recited = (distance(page, text) / max(len(page), len(text), 1) for page in pages)
+    if min(read, recited) > 1 - _ALIKE:
         return "missed"
+    return _nearer(read, recited)
+
+
+def _nearer(read: float, recited: float) -> Outcome:
     if read == recited:
         return "neither"
-    return "read" if read > recited else "recited"
+    return "read" if read < recited else "recited"
 
 
-def _alike(one: str, other: str) -> float:
-    return 1 - distance(one, other) / max(len(one), len(other), 1)
+class _Outcomes(NamedTuple):
+    """The outcomes of one control, and those of its unaltered page, where `recited` is a slip."""
 
-
-class _ControlOutcome(NamedTuple):
-    """One control's outcomes, and those of its unaltered page, where `recited` is a slip."""
-
-    group: str
-    outcomes: Counter[Outcome]
+    control: Counter[Outcome]
     unaltered: Counter[Outcome]
-
-
-class _Counts(NamedTuple):
-    """The outcomes of one model's answers by control: to the control, and to its original."""
-
-    controls: dict[str, Counter[Outcome]]
-    originals: dict[str, Counter[Outcome]]
 
 
 def measure_memorization(
@@ -200,77 +180,72 @@ def measure_memorization(
         whose original is not among the items is skipped.
     """
     known = {item.id: item for item in items}
-    controls: dict[str, list[Item]] = {}
+    controls: dict[str, list[Item]] = defaultdict(list)
     """The controls that were made from an item."""
     for item in known.values():
         if item.metadata.get(CONTROL) and item.metadata.get(CONTROL_OF) in known:
-            controls.setdefault(item.metadata[CONTROL_OF], []).append(item)
-    rows: dict[tuple[str, PromptScript, str], _Counts] = {}
+            controls[item.metadata[CONTROL_OF]].append(item)
+    rows: dict[tuple[str, PromptScript, str, str], dict[str, _Outcomes]] = {}
     for response in responses:
         if response.setting != "image" or response.round != 1 or response.item not in known:
             continue
-        prompted = response.model, response.script, response.wording
-        counts = rows.setdefault(prompted, _Counts({}, {}))
         item = known[response.item]
+        # The response is to a control, or to the unaltered page of some controls.
         original = known.get(item.metadata.get(CONTROL_OF, ""))
-        if original and item.metadata.get(CONTROL):
-            counts.controls[item.id] = _outcomes(item, original, response)
-        for control in controls.get(item.id, ()):
-            if control.metadata[CONTROL] != WRONG_PAGE:
-                counts.originals[control.id] = _outcomes_of_original(item, control, response)
+        for control in [item] if original else controls[item.id]:
+            kind = control.metadata.get(CONTROL, "")
+            if not kind or (not original and kind == WRONG_PAGE):
+                continue
+            prompted = response.model, response.script, response.wording, kind
+            outcomes = rows.setdefault(prompted, {}).setdefault(
+                control.id, _Outcomes(Counter(), Counter())
+            )
+            answer = ScoringSample(item, response).answer or ""
+            if original and kind == WRONG_PAGE:
+                outcomes.control.update([_wrong_page_outcome(item, original, answer)])
+            elif original:
+                outcomes.control.update(place_outcomes(item.answer, original.answer, answer))
+            else:
+                outcomes.unaltered.update(place_outcomes(item.answer, control.answer, answer))
     results = []
-    for (model, script, wording), counts in rows.items():
-        kinds: dict[str, list[_ControlOutcome]] = {}
-        for name, outcomes in counts.controls.items():
-            group = get_group(known[known[name].metadata[CONTROL_OF]])
-            outcome = _ControlOutcome(group, outcomes, counts.originals.get(name, Counter()))
-            kinds.setdefault(known[name].metadata[CONTROL], []).append(outcome)
-        results += [
-            replace(_result(model, kind, outcomes), script=script, wording=wording)
-            for kind, outcomes in kinds.items()
-        ]
+    for (model, script, wording, kind), by_control in rows.items():
+        answered = {name: outcomes for name, outcomes in by_control.items() if outcomes.control}
+        groups = [get_group(known[known[name].metadata[CONTROL_OF]]) for name in answered]
+        if answered:
+            result = _result(model, kind, [*answered.values()], groups)
+            results.append(replace(result, script=script, wording=wording))
     adjusted = iter(holm([result.p for result in results if result.p is not None]))
     return [result if result.p is None else replace(result, p=next(adjusted)) for result in results]
 
 
-def _outcomes(control: Item, original: Item, response: Response) -> Counter[Outcome]:
-    answer = ScoringSample(control, response).answer or ""
-    if control.metadata[CONTROL] == WRONG_PAGE:
-        return Counter([_on_wrong_page(control, original, answer)])
-    return Counter(place_outcomes(control.answer, original.answer, answer))
-
-
-def _outcomes_of_original(original: Item, control: Item, response: Response) -> Counter[Outcome]:
-    """The outcomes of an answer to the unaltered page, where `recited` is the altered reading."""
-    text = "" if response.status in {"failed", "filtered"} else response.text
-    page = read("transcription", text).value
-    return Counter(place_outcomes(original.answer, control.answer, page))
-
-
-def _on_wrong_page(item: Item, original: Item, answer: str) -> Outcome:
+def _wrong_page_outcome(control: Item, original: Item, answer: str) -> Outcome:
     """A transcription is one page or the other; any other answer is known or it is not."""
-    if ScoringSample(item, _NOTHING).form == "transcription":
-        return page_outcome(item.answer, original.answer, answer)
+    if query_of(control).form == "transcription":
+        return page_outcome(control.answer, original.answer, answer)
     if not answer.strip():
         return "missed"
-    given, truth = counted_alike([answer, original.answer])
-    return "recited" if given == truth else "neither"
+    given, known = counted_alike([answer, original.answer])
+    return "recited" if given == known else "neither"
 
 
-_NOTHING = Response(key="", item="", model="", benchmark="", task="", status="empty")
+def _result(
+    model: str, kind: str, controls: Sequence[_Outcomes], groups: Sequence[str]
+) -> MemorizationResult:
+    def ratio(part: str, outcome: Outcome, places: Sequence[int]) -> Ratio:
+        """The share of an outcome at the places of some controls, or of their unaltered pages."""
+        counts: list[Counter[Outcome]] = [getattr(controls[place], part) for place in places]
+        return ratio_of(
+            [count[outcome] for count in counts],
+            [count.total() for count in counts],
+            [groups[place] for place in places],
+        )
 
-
-def _result(model: str, kind: str, controls: list[_ControlOutcome]) -> MemorizationResult:
-    sums = Counter[Outcome]()
-    for control in controls:
-        sums.update(control.outcomes)
-    pairs = [control for control in controls if control.unaltered]
-    groups = [control.group for control in pairs]
-    recited = _ratio([control.outcomes for control in pairs], "recited", groups)
-    slips = _ratio([control.unaltered for control in pairs], "recited", groups)
-    parts = [as_columns([recited, slips])] if pairs else []
-    outcomes = [control.outcomes for control in controls]
-    groups = [control.group for control in controls]
+    sums = sum((control.control for control in controls), Counter[Outcome]())
+    slips = sum((control.unaltered for control in controls), Counter[Outcome]())
+    everywhere = range(len(controls))
+    paired = [place for place, control in enumerate(controls) if control.unaltered]
+    sides = [ratio(part, "recited", paired) for part in _Outcomes._fields] if paired else []
+    parts = [as_columns(sides)] if paired else []
     return MemorizationResult(
         model=model,
         kind=kind,
@@ -280,19 +255,15 @@ def _result(model: str, kind: str, controls: list[_ControlOutcome]) -> Memorizat
         recited=sums["recited"],
         neither=sums["neither"],
         missed=sums["missed"],
-        slips=sum(control.unaltered["recited"] for control in pairs),
-        of=sum(control.unaltered.total() for control in pairs),
-        reading=_ends(interval([_ratio(outcomes, "read", groups)])),
-        reciting=_ends(interval([_ratio(outcomes, "recited", groups)])),
+        slips=slips["recited"],
+        of=slips.total(),
+        reading=_ends(interval([ratio("control", "read", everywhere)])),
+        reciting=_ends(interval([ratio("control", "recited", everywhere)])),
         excess=float(value_of(parts) @ (1, -1)) if parts else None,
         exceeding=_ends(difference_interval(parts, 0, 1)),
         p=paired_p(parts).get((0, 1)),
     )
 
 
-def _ratio(counts: list[Counter[Outcome]], outcome: Outcome, groups: list[str]) -> Ratio:
-    return ratio_of([each[outcome] for each in counts], [each.total() for each in counts], groups)
-
-
-def _ends(found: Interval | None) -> tuple[float, float] | None:
-    return found and (found.low, found.high)
+def _ends(bounds: Interval | None) -> tuple[float, float] | None:
+    return bounds and (bounds.low, bounds.high)

@@ -129,21 +129,6 @@ if (tens) {
     keys[String(digit)] = () => { tens.value = digit * 10; tens.dispatchEvent(new Event("input")); };
   }
 }
-const kinds = document.querySelector("[data-kinds]");
-if (kinds) {
-  const needs = { letter: ["options"], boxes: ["boxes"] };
-  const show = () => {
-    const { form: asked, blanks, template } = kinds.selectedOptions[0].dataset;
-    const shown = new Set(asked ? [...(needs[asked] || []), ...blanks.split(" "), "transcription"] : []);
-    if (asked && template.includes("{question}")) shown.add("question");
-    if (asked && asked !== "boxes") shown.add("answer");
-    for (const part of document.querySelectorAll("[data-for]")) part.hidden = !shown.has(part.dataset.for);
-    picture.wants(asked === "boxes");
-    document.querySelector("[data-template-shown]").textContent = template || "";
-  };
-  kinds.addEventListener("change", show);
-  show();
-}
 
 // Keys of choices and buttons are in their data-key; those of the image are in `keys`.
 const writes = (field) => field.matches("textarea, select, input:not([type=radio]):not([type=range])");

@@ -5,7 +5,7 @@ const LEAST = 0.02, MOST = 16, STEP = 1.25;
 export function viewer(root, onBoxes = () => {}) {
   const stage = root.querySelector("[data-stage]");
   const draws = root.hasAttribute("data-draw");
-  let zoom = 1, left = 0, top = 0, drawing = draws, wanted = draws;
+  let zoom = 1, left = 0, top = 0, drawing = draws;
   const pointers = new Map();
   let hold = null;
   root.classList.add("live");
@@ -36,19 +36,13 @@ export function viewer(root, onBoxes = () => {}) {
   const tools = {
     in: () => zoomAt(STEP, ...middle()), out: () => zoomAt(1 / STEP, ...middle()),
     fit: () => show(false), width: () => show(true),
-    draw: () => wanted && draw(!drawing),
-    add: () => wanted && boxes.addAt(...middle()), clear: () => boxes.clear(),
+    draw: () => draws && draw(!drawing),
+    add: () => draws && boxes.addAt(...middle()), clear: () => boxes.clear(),
   };
   function draw(on) {
     drawing = on;
     root.classList.toggle("drawing", on);
     root.querySelector("[data-tool=draw]")?.setAttribute("aria-pressed", on);
-  }
-  // Whether boxes can be drawn; a page may change it later.
-  function wants(on) {
-    wanted = on;
-    draw(on);
-    for (const tool of root.querySelectorAll("[data-tool=draw], [data-tool=add]")) tool.hidden = !on;
   }
   draw(draws);
   for (const button of document.querySelectorAll("[data-tool]")) {
@@ -114,7 +108,7 @@ export function viewer(root, onBoxes = () => {}) {
   Promise.all(images.map((image) => image.decode().catch(() => {}))).then(() => show(false));
   new ResizeObserver(() => show(false)).observe(root);
   show(false);
-  return { wants, keys: { "+": tools.in, "=": tools.in, "-": tools.out, "0": tools.fit, w: tools.width,
+  return { keys: { "+": tools.in, "=": tools.in, "-": tools.out, "0": tools.fit, w: tools.width,
     p: () => root.focus(), ...(draws ? { m: tools.draw, n: tools.add } : {}) } };
 }
 

@@ -57,7 +57,7 @@ def grades_table(graded: GradingResult) -> Table:
     return table
 
 
-def agreement_table(found: tuple[Agreement, ...], title: str) -> Table:
+def agreement_table(agreements: Sequence[Agreement], title: str) -> Table:
     """A row for each task: the agreement of gradings of the same answers."""
     table = plain_table(
         *name_columns(
@@ -65,15 +65,15 @@ def agreement_table(found: tuple[Agreement, ...], title: str) -> Table:
         ),
         right=[2, 3, 4, 5, 6], title=title,
     )  # fmt: skip
-    for each in found:
+    for row in agreements:
         table.add_row(
-            each.judge or _("all"),
-            each.task,
-            f"{each.answers:,}",
-            str(each.gradings),
-            _format_number(each.alpha),
-            _format_number(each.spread),
-            f"{100 * each.same:.0f} %",
+            row.judge or _("all"),
+            row.task or _("all"),
+            f"{row.answers:,}",
+            str(row.gradings),
+            _format_number(row.alpha),
+            _format_number(row.spread),
+            f"{100 * row.same:.0f} %",
         )
     return table
 
@@ -224,19 +224,8 @@ def alignment_tables(found: Alignment) -> Iterator[Table]:
     Agreement among people; each judge against all of them, by measures that correct ties and by the
     papers' formulas; judges and a person against the other raters.
     """
-    table = plain_table(
-        *name_columns(
-            "task", "raters", "answers", "ratings", "alpha"
-        ),
-        right=[1, 2, 3, 4], title=_("Agreement among people (Krippendorff)"),
-    )  # fmt: skip
-    for each in found.raters:
-        table.add_row(
-            each.task or _("all"), str(each.raters),
-            f"{each.answers:,}", f"{each.ratings:,}",
-            _format_number(each.alpha),
-        )  # fmt: skip
-    yield table
+    if found.raters:
+        yield agreement_table(found.raters, _("Agreement among people"))
     if found.tasks:
         corrected = _("Compared with the mean of all raters, ties corrected")
         yield _measures_table(found.tasks, corrected, CORRECTED_MEASURES, bounds=True)
