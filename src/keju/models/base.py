@@ -77,25 +77,20 @@ class AskError(KejuError):
         unreachable: bool = False,
         server_message: str = "",
     ) -> None:
-        self.server_message = server_message
+        super().__init__(message)
         self.kind = kind
         self.retryable = retryable
         self.retry_after = retry_after
         self.overloaded = overloaded
         self.unreachable = unreachable
-        super().__init__(message)
+        self.server_message = server_message
 
     def with_message(self, message: str) -> AskError:
         """The same failure with another message."""
-        return AskError(
-            self.kind,
-            message,
-            retryable=self.retryable,
-            retry_after=self.retry_after,
-            overloaded=self.overloaded,
-            unreachable=self.unreachable,
-            server_message=self.server_message,
-        )
+        error = AskError(self.kind, message)
+        for name in ("retryable", "retry_after", "overloaded", "unreachable", "server_message"):
+            setattr(error, name, getattr(self, name))
+        return error
 
 
 class Decoding(Record, frozen=True, kw_only=True):
