@@ -27,7 +27,7 @@ _MIN_KEY_LENGTH = 16
 _KEY_NAMES = re.compile("KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 
 
-def checked_url(url: str, *, what: str, example: str, secret_in: str) -> str:
+def checked_url(url: str, what: str, example: str, secret_in: str) -> str:
     """The address without a slash at its end.
 
     Args:

@@ -72,12 +72,9 @@ class OpenAICompatible(Model):
         self.name = f"openai:{model}"
         self._model = model
         self._options = options
-        endpoint = checked_url(
-            options.base_url or os.environ.get("OPENAI_BASE_URL") or PUBLIC_ENDPOINT,
-            what="a base URL",
-            example="http://localhost:8000/v1",
-            secret_in=f"the variable {options.api_key_env}",
-        )
+        url = options.base_url or os.environ.get("OPENAI_BASE_URL") or PUBLIC_ENDPOINT
+        place = f"the variable {options.api_key_env}"
+        endpoint = checked_url(url, "a base URL", "http://localhost:8000/v1", place)
         key = os.environ.get(options.api_key_env, "").strip()
         if not (key.isascii() and key.isprintable()):
             raise UsageError(
