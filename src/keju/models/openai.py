@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from keju.errors import DataError, UsageError, printable, shortened
-from keju.items import Request, Usage
+from keju.items import Example, Request, Usage
 from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, Model, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts, check_no_secret, fields_of
 from keju.models.endpoints import Secrets, checked_url, destinations_of
@@ -138,10 +138,15 @@ class OpenAICompatible(Model):
         messages: list[dict[str, object]] = []
         if system := request.system or self._options.system_prompt:
             messages.append({"role": "system", "content": system})
-        for example in request.examples:
-            messages.append(_user_message(example.prompt, len(example.images)))
-            messages.append({"role": "assistant", "content": example.answer})
-        messages.append(_user_message(request.prompt, len(request.images)))
+        turns: tuple[Example | Request, ...] = (*request.examples, request)
+        for turn in turns:
+            content: object = turn.prompt
+            if turn.images:
+                image = {"type": "image_url", "image_url": {"url": _A_URL}}
+                content = [*[image] * len(turn.images), {"type": "text", "text": turn.prompt}]
+            messages.append({"role": "user", "content": content})
+            if isinstance(turn, Example):
+                messages.append({"role": "assistant", "content": turn.answer})
         fields = {"model": self._model, "messages": messages, **self.parameters.sent}
         frame = msgspec.json.encode(fields)
         try:
@@ -190,16 +195,6 @@ class _ListedModel(Struct):
 
 class _Models(Struct):
     data: list[_ListedModel]
-
-
-def _user_message(prompt: str, images: int) -> dict[str, object]:
-    content: object = prompt
-    if images:
-        content = [
-            *[{"type": "image_url", "image_url": {"url": _A_URL}}] * images,
-            {"type": "text", "text": prompt},
-        ]
-    return {"role": "user", "content": content}
 
 
 def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
