@@ -8,6 +8,7 @@ files (`READERS`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -149,16 +150,9 @@ class Replay(Model):
         if stored.error is not None:
             raise AskError(stored.error.kind, stored.error.message)
         text = stored.text or ""
-        return Answer(
-            text=text,
-            not_text=stored.not_text,
-            status=stored.status or stated_status(stored.finish_reason) or status_of(text),
-            thinking=stored.thinking,
-            finish_reason=stored.finish_reason,
-            usage=stored.usage,
-            lines=stored.lines,
-            decoding=stored.decoding,
-            refused=stored.refused,
+        status = stored.status or stated_status(stored.finish_reason) or status_of(text)
+        return msgspec.convert(
+            replace(stored, text=text, status=status), Answer, from_attributes=True
         )
 
     async def close(self) -> None:
@@ -188,7 +182,7 @@ class _AnswerIndex(DiskIndex):
                 "SELECT rowid, file, place, answer FROM answers WHERE item = ? AND candidate = ?",
                 *name,
             ):
-                other = _decoded(data)
+                other = _decode(data)
                 if _request_of(other) != _request_of(answer):
                     continue
                 same_text = (other.text, other.not_text) == (answer.text, answer.not_text)
@@ -234,11 +228,10 @@ class _AnswerIndex(DiskIndex):
         statement = (
             "SELECT answer FROM answers WHERE item = ? AND candidate = ? ORDER BY rowid DESC"
         )
-        return [_decoded(data) for (data,) in self.rows(statement, item, candidate)]
+        return [_decode(data) for (data,) in self.rows(statement, item, candidate)]
 
 
-def _decoded(data: bytes) -> StoredAnswer:
-    return msgspec.msgpack.decode(data, type=StoredAnswer)
+_decode = msgspec.msgpack.Decoder(StoredAnswer).decode
 
 
 def _request_of(answer: StoredAnswer) -> tuple[object, ...]:
@@ -338,15 +331,16 @@ def _authors_answer(place: Place, cells: JsonObject) -> StoredAnswer | None:
     if "Response" not in cells:
         return None
     content = read_content(cells["Response"])
-    item, task = _id_in(place, cells, "ID"), _task_of(cells.get("Task_ID"))
-    answer = StoredAnswer(item=item, text=content.text, not_text=content.not_text, task=task)
+    task = re.fullmatch(
+        r"T?0*(\d{1,3})(?:\.0)?", str(cells.get("Task_ID")).strip().upper(), re.ASCII
+    )
+    answer = StoredAnswer(
+        item=_id_in(place, cells, "ID"),
+        text=content.text,
+        not_text=content.not_text,
+        task=f"T{task[1]}" if task else "",
+    )
     return _without_error_text(answer, certain=True)
-
-
-def _task_of(value: object) -> str:
-    """The task of a ``Task_ID``: 7, "7", "T7" or 7.0; empty if it is none of these."""
-    digits = str(value).strip().upper().removeprefix("T").removesuffix(".0")
-    return f"T{int(digits)}" if digits.isascii() and digits.isdigit() and len(digits) < 4 else ""
 
 
 def _row_answer(columns: Sequence[str], place: Place, cells: JsonObject) -> StoredAnswer:

@@ -57,6 +57,14 @@ class WrappedModel(Model):
             return _("{} changes the images: use --setting image", self.kind)
         return self.model.unsupported_reason(request)
 
+    def source_of(self, request: Request) -> str:
+        """The model's file, if its answers are files."""
+        return self.model.source_of(request)
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The model's answer."""
+        return await self.model.answer(request, images)
+
     async def close(self) -> None:
         """Close the model."""
         await self.model.close()
@@ -77,12 +85,10 @@ class Pipeline(WrappedModel):
 
     def __init__(self, spec: str, options: ModelOptions, access: DatasetAccess) -> None:
         engine, __, model = spec.partition("+")
-        if not (engine and model):
+        if not (engine and model) or model.startswith("ocr+llm:"):
             raise UsageError(
                 "ocr+llm:{} needs an engine and a model, as in ocr+llm:ppocr+openai:MODEL", spec
             )
-        if model.startswith("ocr+llm:"):
-            raise UsageError("ocr+llm:{}: a pipeline has one engine and one model", spec)
         self.reader = self._engine = open_model(engine, options, access)
         super().__init__(model, options, access)
         self.name = f"ocr+llm:{self._engine.name}+{self.model.name}"
@@ -109,14 +115,6 @@ class Pipeline(WrappedModel):
             return _("the true text replaces the engine's: ask the text model alone with gold-text")
         # The request is sent after the images are transcribed, as if their text were given.
         return self.model.unsupported_reason(replace(request, images=(), setting="gold-text"))
-
-    def source_of(self, request: Request) -> str:
-        """The model's file, if its answers are files."""
-        return self.model.source_of(request)
-
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The model's answer to a request with the engine's transcription."""
-        return await self.model.answer(request, images)
 
     async def close(self) -> None:
         """Close both."""
