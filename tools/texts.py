@@ -39,12 +39,11 @@ from keju.datasets.readers import FORMATS
 from keju.datasets.readers.saved_pages import Sidecar
 from keju.datasets.writers import FORMATS as WRITTEN
 from keju.exports import EXPORTS
+from keju.files import shipped_toml
 from keju.items import Status
 from keju.judging.probes import Verdict as ProbeVerdict
 from keju.judging.probes import declared_probes
 from keju.layout import ReadingPattern
-from keju.models import model_kinds
-from keju.models.registry import elsewhere
 from keju.scoring import VERDICTS, metrics
 from keju.settings import get_description
 from keju.words import OWN_PAGES, SENTENCE_OF_SCRIPT
@@ -235,9 +234,8 @@ def _all_declarations() -> Iterator[tuple[str, str, str]]:
     leak_names = (*CHECKS, *get_args(LeakVerdict))
     yield from (("keju build check-choices", "keju", name) for name in leak_names)
     yield from (("keju data stats", "keju", name) for name in MEASURES)
-    own = [each.what for each in model_kinds() if not each.plugin]
-    yield from (("keju models", "keju", what) for what in own)
-    yield from (("keju models", "keju", each.what) for each in elsewhere())
+    kinds = shipped_toml("keju.models", "kinds.toml", dict[str, list[dict[str, Any]]])["kinds"]
+    yield from (("keju models", "keju", kind["what"]) for kind in kinds)
     for metric in metrics():
         owner = metric.benchmark.lower().replace("-", "_") or "keju"
         rules = (metric.over.rule,) if metric.rule_zh else (metric.rule, metric.over.rule)

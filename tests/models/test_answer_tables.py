@@ -98,45 +98,21 @@ def test_predictions_of_vlmevalkit(tmp_path: Path, form: str):
     assert failure(file, "p/5").kind == "missing-answer"
 
 
-def sample(number: int, text: object, **more: object) -> dict[str, object]:
-    return {"doc_id": number, "target": "", "filtered_resps": text, **more}
-
-
 def test_samples_of_lmms_eval_are_read_by_their_columns(tmp_path: Path):
-    file = lines(
-        tmp_path / "20261121_samples_mcs.jsonl",
-        sample(0, ["地"]),
-        sample(1, "B", resps=[["the answer is B"]]),
-        sample(2, ["[LMMS_EVAL_REQUEST_FAILED after 5 retries] away"]),
-        sample(3, []),
-    )
+    rows = [
+        {"doc_id": 0, "filtered_resps": "地"},
+        {"doc_id": 1, "filtered_resps": "B", "resps": "the answer is B"},
+        {"doc_id": 2, "filtered_resps": "[LMMS_EVAL_REQUEST_FAILED after 5 retries] away"},
+    ]
+    file = lines(tmp_path / "20261121_samples_mcs.jsonl", *rows)
     columns = "doc_id,resps,filtered_resps"
-    texts = [answer(file, str(item), columns).text for item in (0, 1, 3)]
-    assert texts == ["地", "the answer is B", ""]
+    assert [answer(file, item, columns).text for item in "01"] == ["地", "the answer is B"]
     assert answer(file, "1", "doc_id,filtered_resps").text == "B"
     with pytest.raises(AskError) as caught:
         answer(file, "2", columns)
     assert caught.value.kind == "failed-elsewhere"
-    error = refused(file, r"record 1: .*it has doc_id, target, filtered_resps")
+    error = refused(file, r"record 1: .*it has doc_id, filtered_resps")
     assert "--replay-columns" in error.hint
-
-
-def test_a_row_without_tokens_failed_where_others_have_some(tmp_path: Path):
-    """A filter of lmms-eval took the A of LMMS_EVAL_REQUEST_FAILED."""
-    columns = "doc_id,filtered_resps"
-    counted = [{"input_tokens": 12, "output_tokens": 3}]
-    none = [{"input_tokens": 0, "output_tokens": 0}]
-    rows = [
-        {**sample(0, "A"), "token_counts": none},
-        {**sample(1, "B"), "token_counts": counted},
-        {**sample(2, "C"), "token_counts": [None]},
-    ]
-    file = lines(tmp_path / "a.jsonl", *rows)
-    assert [answer(file, str(item), columns).text for item in (1, 2)] == ["B", "C"]
-    with pytest.raises(AskError, match="no tokens counted: A"):
-        answer(file, "0", columns)
-    uncounted = lines(tmp_path / "b.jsonl", *({**row, "token_counts": none} for row in rows))
-    assert answer(uncounted, "0", columns).text == "A"
 
 
 TABLE = {"id": ["q0", "q1", "q2"], "prediction": ["天", "a,b", "地\n玄"]}

@@ -238,25 +238,25 @@ def test_a_connection_that_fails_through_a_proxy_names_it_without_its_password(
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "words"),
+    ("variable", "value"),
     [
-        ("http_proxy", "socks5://127.0.0.1:1080", "the proxy socks5://127.0.0.1:1080"),
-        ("all_proxy", f"socks5h://user:{PASSWORD}@[::1]:1080", "the proxy socks5h://[::1]:1080"),
-        ("ALL_PROXY", "socks4://127.0.0.1", "the proxy socks4://127.0.0.1"),
-        ("http_proxy", "htp://127.0.0.1:1080", "HTTP proxies only"),
-        ("http_proxy", f"http://user:{PASSWORD}@:1080", "not the address of a proxy"),
-        ("http_proxy", "http://127.0.0.1:port", "not the address of a proxy"),
-        ("http_proxy", "http://127.0.0.1:99999", "not the address of a proxy"),
-        ("http_proxy", "http://[::1", "not the address of a proxy"),
+        ("http_proxy", "socks5://127.0.0.1:1080"),
+        ("all_proxy", f"socks5h://user:{PASSWORD}@[::1]:1080"),
+        ("ALL_PROXY", "socks4://127.0.0.1"),
+        ("http_proxy", "htp://127.0.0.1:1080"),
+        ("http_proxy", f"http://user:{PASSWORD}@:1080"),
+        ("http_proxy", "http://127.0.0.1:port"),
+        ("http_proxy", "http://127.0.0.1:99999"),
+        ("http_proxy", "http://[::1"),
     ],
 )
 def test_a_proxy_that_keju_cannot_use_is_wrong_use(
-    proxied: pytest.MonkeyPatch, variable: str, value: str, words: str
+    proxied: pytest.MonkeyPatch, variable: str, value: str
 ):
     proxied.setenv(variable, value)
-    with pytest.raises(UsageError, match=f"^{variable}: ") as caught:
+    words = f"^{variable}: not the address of an HTTP proxy.*no_proxy=nowhere.invalid"
+    with pytest.raises(UsageError, match=words) as caught:
         ask("http://nowhere.invalid/v1")
-    assert words in str(caught.value)
     assert PASSWORD not in str(caught.value)
     proxied.setenv("no_proxy", "127.0.0.1:10")
     assert "proxy" not in str(failure("http://127.0.0.1:10/v1"))

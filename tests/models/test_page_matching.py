@@ -25,12 +25,10 @@ def page(name: str, *more: tuple[str, ...], image: str = "", alone: str = "") ->
 
 
 def match_files(files: Iterable[str], pages: Iterable[NamedPage]) -> PageIndex:
-    """The index with files, each given as its path and ``|`` with the image that it names."""
+    """The index with files, each given as its path."""
     index = PageIndex(pages)
-    for path, _, image in (file.partition("|") for file in files):
-        page = Page(
-            file=path, image_name=image, width=1, height=1, lines=(), explicit_order=False
-        )  # fmt: skip
+    for path in files:
+        page = Page(file=path, image_name="", width=1, height=1, lines=(), explicit_order=False)
         inside = PurePosixPath(path)
         index.add(Path("results") / inside, inside, "form", PageResult("", page), "0" * 64)
     with suppress(UsageError):  # None of the files belongs to a page.
@@ -75,16 +73,13 @@ def test_a_file_belongs_to_the_page_of_its_name(given, wanted):
         ("p10.txt", ["p1"]),
         ("p1-1.txt", ["p1"]),
         ("book/p1/x.txt", ["book/p1"]),
-        ("book2/p1.xml|p1.jpg", ["book1/p1"]),
-        ("book2/page/p1.xml|scans/p1.jpg", ["book1/p1"]),
     ],
 )
 def test_another_name_or_folder_is_another_page(given, pages):
     named = [page(name) for name in pages]
     assert found([given], named) == {}
-    path = given.partition("|")[0]
     notes = "\n".join(match_files([given], named).notes())
-    assert f"1 file not used, because no page has this name: {path}" in notes
+    assert f"1 file not used, because no page has this name: {given}" in notes
 
 
 def test_the_name_of_an_export_counts_in_no_other_folder():
@@ -109,32 +104,12 @@ def test_books_are_told_apart_by_their_folders():
 
 @pytest.mark.parametrize(
     "given",
-    [("p1.txt", "p1.xml"), ("page/p1.xml", "alto/p1.xml"), ("p1.txt", "p1.jpg.txt"),
-     ("ocr1/x.xml|p1.jpg", "ocr2/x.xml|p1.jpg")],
-)  # fmt: skip
+    [("p1.txt", "p1.xml"), ("page/p1.xml", "alto/p1.xml"), ("p1.txt", "p1.jpg.txt")],
+)
 def test_two_results_for_one_page_are_an_error_that_names_both(given):
     with pytest.raises(DataError, match="page p1: two results for one page") as caught:
         match_files(given, [page("p1")])
-    assert all(each.partition("|")[0] in str(caught.value) for each in given)
-
-
-@pytest.mark.parametrize(
-    ("given", "wanted"),
-    [
-        ("FILE_0001.xml|OCR-D-IMG/scan-1.tif", "OCR-D-IMG/scan-1"),
-        ("OCR/FILE_0001.xml|OCR-D-IMG/scan-1.tif", "book/scan-1"),
-        ("x.xml|C:\\scans\\Scan-1.TIF", "scan-1"),
-        ("x.xml|https://host/iiif/scan-1.jpg?x=1", "scan-1"),
-        ("x.xml|../../../etc/scan-1.jpg", "scan-1"),
-    ],
-)
-def test_a_file_of_another_name_belongs_to_the_page_whose_image_it_names(given, wanted):
-    assert found([given], [page(wanted), page("other")]) == {wanted: given.partition("|")[0]}
-
-
-def test_the_name_of_the_file_counts_more_than_the_image_that_it_names():
-    files, pages = ["p1.xml|p2.jpg", "p2.xml|p2.jpg"], [page("p1"), page("p2")]
-    assert found(files, pages) == {"p1": "p1.xml", "p2": "p2.xml"}
+    assert all(file in str(caught.value) for file in given)
 
 
 def test_one_image_of_two_items_has_one_result():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import ImageRef, Item, Request
-from keju.models import DatasetAccess, ItemImages, ModelOptions, open_model, role_of
+from keju.models import DatasetAccess, ModelOptions, open_model, role_of
 from keju.models.wrappers import other_images
 from keju.running import access_of, request_key, run
 from keju.running.requests import request_for
@@ -127,18 +127,18 @@ def test_what_they_cannot_ask_is_wrong_use(spec: str, why: str):
 def test_they_decline_what_shows_no_image_and_a_task_of_one_group():
     page = stored(np.zeros((4, 4), np.uint8)).ref
     item = page_item("p", images=(page,), group="the only book")
-    two = DatasetAccess(item_images=(shown("p", "a"), shown("x", "b")))
+    two = DatasetAccess(tested_items=lambda: (shown("p", "a"), shown("x", "b")))
     for kind in ("blind", "shuffled"):
         model = open_model(f"{kind}:{SERVED}", options(), two)
         bare = Request(item="p", benchmark="MCS-Bench", task="T2", form="text", prompt="?")
         assert "--setting image" in model.unsupported_reason(bare)
-    one = DatasetAccess(item_images=(shown("p", "a"),))
+    one = DatasetAccess(tested_items=lambda: (shown("p", "a"),))
     alone = open_model(f"shuffled:{SERVED}", options(), one)
     assert "another group" in alone.unsupported_reason(request_for(item))
 
 
 def test_without_a_dataset_nothing_is_shuffled():
-    two = DatasetAccess(item_images=(shown("p", "a"), shown("x", "b")))
+    two = DatasetAccess(tested_items=lambda: (shown("p", "a"), shown("x", "b")))
     model = open_model(f"shuffled:{SERVED}", options(), two)
     page = stored(np.zeros((4, 4), np.uint8))
     request = request_for(page_item("p", images=(page.ref,)))
@@ -146,10 +146,10 @@ def test_without_a_dataset_nothing_is_shuffled():
         asyncio.run(model.answer(request, (page.data,)))
 
 
-def shown(item: str, group: str, sha: str = "") -> ItemImages:
+def shown(item: str, group: str, sha: str = "") -> Item:
     name = hashlib.sha256((sha or item).encode()).hexdigest()
     ref = ImageRef(path=f"{name}.png", sha256=name, width=1, height=1, size=1)
-    return ItemImages(item=item, benchmark="MCS-Bench", task="T1", group=group, images=(ref,))
+    return Item(id=item, benchmark="MCS-Bench", task="T1", group=group, images=(ref,))
 
 
 @given(
@@ -166,4 +166,4 @@ def test_nobody_is_shown_his_own_picture_or_his_own_group(
             other.images for other in items
             if other.group != each.group and other.images != each.images
         }  # fmt: skip
-        assert found.get(each.item) in (others or {None})
+        assert found.get(each.id) in (others or {None})

@@ -92,7 +92,7 @@ def test_images_take_turns_in_shards_in_the_order_of_their_first_items(path: Pat
 def test_the_images_for_baselines_are_those_of_the_test_split(path: Path):
     dataset = Dataset.open(path)
     access = access_of(dataset)
-    assert [images.item for images in access.item_images] == [f"i{n:04}" for n in range(12)]
+    assert [item.id for item in access.tested_items()] == [f"i{n:04}" for n in range(12)]
 
 
 def stored(out: Path) -> list[dict[str, object]]:

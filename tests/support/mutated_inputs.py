@@ -136,7 +136,7 @@ _OURS = [
     for (name, text), task in zip(ANSWERS.items(), "117762", strict=True)
 ]
 _LMMS = [
-    {"doc_id": n, "target": "天", "filtered_resps": text, "resps": [[text]],
+    {"doc_id": n, "target": "天", "filtered_resps": text, "resps": text,
      "id": name, "input": "?"} for n, (name, text) in enumerate(ANSWERS.items())
 ]  # fmt: skip
 _ROWS = [{"item": name, "text": text} for name, text in ANSWERS.items()]

@@ -50,14 +50,9 @@ def _null(match: re.Match[bytes]) -> bytes:
         return match[0]
     if match[0] == b"NaN":
         return b"null"
-    name, before = match[0].decode(), match.string[: match.start()]
-    problem = _("{} is not a number of JSON; write null or a number", name)
+    problem = _("{} is not a number of JSON; write null or a number", match[0].decode())
     if b"\n" in match.string:
-        problem = _(
-            "line {}: {} is not a number of JSON; write null or a number",
-            1 + before.count(b"\n"),
-            name,
-        )
+        problem = _("line {}: {}", 1 + match.string.count(b"\n", 0, match.start()), problem)
     raise msgspec.DecodeError(problem)
 
 

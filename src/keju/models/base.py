@@ -77,25 +77,20 @@ class AskError(KejuError):
         unreachable: bool = False,
         server_message: str = "",
     ) -> None:
-        self.server_message = server_message
+        super().__init__(message)
         self.kind = kind
         self.retryable = retryable
         self.retry_after = retry_after
         self.overloaded = overloaded
         self.unreachable = unreachable
-        super().__init__(message)
+        self.server_message = server_message
 
     def with_message(self, message: str) -> AskError:
         """The same failure with another message."""
-        return AskError(
-            self.kind,
-            message,
-            retryable=self.retryable,
-            retry_after=self.retry_after,
-            overloaded=self.overloaded,
-            unreachable=self.unreachable,
-            server_message=self.server_message,
-        )
+        error = AskError(self.kind, message)
+        for name in ("retryable", "retry_after", "overloaded", "unreachable", "server_message"):
+            setattr(error, name, getattr(self, name))
+        return error
 
 
 class Decoding(Record, frozen=True, kw_only=True):
@@ -146,16 +141,6 @@ UNKNOWN_DTYPE = "unknown"
 """The number format of the weights in a model's identity where the user declares none."""
 
 
-class ItemImages(Record, frozen=True, kw_only=True):
-    """The images of an item, without its question and answer."""
-
-    item: str
-    benchmark: str
-    task: str
-    group: str
-    images: tuple[ImageRef, ...]
-
-
 class ModelOptions(Record, frozen=True, kw_only=True):
     """Options of a model.
 
@@ -196,14 +181,15 @@ class DatasetAccess(NamedTuple):
 
     Attributes:
         reference: the labelled items of the reference split.
-        item_images: the images of every item of the test split.
+        tested_items: returns the items of the test split that have images, of which only the images
+            may be used.
         images_of: returns the stored bytes of images, read on access; None without a dataset.
         pages_of: returns the images to transcribe with their names, computed on demand; None
             without a dataset.
     """
 
     reference: Sequence[Item] = ()
-    item_images: Iterable[ItemImages] = ()
+    tested_items: Callable[[], Iterable[Item]] = tuple
     images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
     pages_of: Callable[[], Iterable[NamedPage]] | None = None
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from keju.clusters import start_ray
 from keju.encoders.folder import best_device
-from keju.errors import DataError, KejuError, UsageError, describe_exception
+from keju.errors import KejuError, UsageError
 from keju.items import Request
 from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.endpoints import is_this_machine
@@ -54,8 +54,10 @@ class ClusterEngine(Model):
         start_ray(address)
         self._actors, hosts = _start_actors(model, options)
         self.destinations = tuple(sorted(host for host in hosts if not is_this_machine(host)))
-        self._pages = self._check()
-        self.concurrency = sum(self._pages.values())  # The pages that all instances read at a time.
+        # The pages that each instance reads at a time.
+        described = {node: actor.describe.remote() for node, actor in self._actors.items()}
+        self._pages = {node: self._check(node, instance) for node, instance in described.items()}
+        self.concurrency = sum(self._pages.values())
         self._in_work: Counter[str] = Counter()
 
     def unsupported_reason(self, request: Request) -> str:
@@ -84,8 +86,9 @@ class ClusterEngine(Model):
                 continue
             finally:
                 self._in_work[node] -= 1
-            if isinstance(result, Failure):
-                raise AskError(result.kind, result.message, retryable=result.retryable)
+            if isinstance(result, tuple):
+                kind, message, retryable = result
+                raise AskError(kind, message, retryable=retryable)
             return msgspec.msgpack.decode(result, type=Answer)
         raise AskError("connection", _("no node of the Ray cluster is left for {}", self.name))
 
@@ -98,33 +101,30 @@ class ClusterEngine(Model):
         self._actors = {}
         await self._model.close()
 
-    def _check(self) -> dict[str, int]:
-        """Return how many pages each instance reads at a time."""
+    def _check(self, node: str, described: Any) -> int:  # noqa: ANN401 - a reference of Ray
+        """Check an instance by its description; return how many pages it reads at a time."""
         import ray  # noqa: PLC0415 - heavy, optional
 
-        pages = {}
-        instances = ray.get([actor.describe.remote() for actor in self._actors.values()])
-        for node, (identity, concurrency, error) in zip(self._actors, instances, strict=True):
-            if error:
-                raise UsageError(
-                    "the node {} of the Ray cluster cannot run the engine: {}", node, error
-                )
-            if different := sorted(dict(identity.items() ^ self.identity.items())):
-                raise UsageError(
-                    "{0} on the node {1} differs from {0} on this machine in {2}",
-                    self.name,
-                    node,
-                    different[0],
-                    hint="Install the same versions and weights on all machines",
-                )
-            pages[node] = concurrency
-        return pages
+        identity, concurrency, error = ray.get(described)
+        if error:
+            raise UsageError(
+                "the node {} of the Ray cluster cannot run the engine: {}", node, error
+            )
+        if different := sorted(dict(identity.items() ^ self.identity.items())):
+            raise UsageError(
+                "{0} on the node {1} differs from {0} on this machine in {2}",
+                self.name,
+                node,
+                different[0],
+                hint="Install the same versions and weights on all machines",
+            )
+        return int(concurrency)
 
 
 def on_ray(
     models: Sequence[str | Model], options: ModelOptions, address: str = ""
 ) -> list[ClusterEngine]:
-    """Local engines on a Ray cluster; arguments and errors are those of `ClusterEngine`."""
+    """Local engines on a Ray cluster, see `ClusterEngine`."""
     return [ClusterEngine(model, options, address) for model in models]
 
 
@@ -180,14 +180,6 @@ def _start_actors(spec: str, options: ModelOptions) -> tuple[dict[str, Any], set
     return actors, hosts - {cluster.util.get_node_ip_address()}
 
 
-class Failure(NamedTuple):
-    """An error of an instance, as it is sent to the command."""
-
-    kind: str
-    message: str
-    retryable: bool = False
-
-
 class _EngineActor:
     """The actor: one engine, which is loaded with its first page.
 
@@ -209,20 +201,19 @@ class _EngineActor:
             return {}, 0, str(error)
         return dict(model.identity), model.concurrency, ""
 
-    async def answer(self, request: Request, images: Sequence[bytes]) -> bytes | Failure:
-        """An answer in MessagePack, or a failure with the same text as on the command's machine.
+    async def answer(
+        self, request: Request, images: Sequence[bytes]
+    ) -> bytes | tuple[str, str, bool]:
+        """An answer in MessagePack, or the kind, message and retryability of a failure.
 
         A pickled answer would be stored with fields that have their default.
         """
         try:
             return msgspec.msgpack.encode(await self._opened().answer(request, images))
         except AskError as error:
-            return Failure(error.kind, str(error), error.retryable)
-        except DataError as error:
-            return Failure("unreadable-image", str(error))
-        except Exception as error:  # noqa: BLE001 - as in the sender of a run
-            is_own = isinstance(error, KejuError)
-            return Failure("engine", str(error) if is_own else describe_exception(error)[:300])
+            return error.kind, str(error), error.retryable
+        except KejuError as error:  # The engine cannot be opened again after its process ended.
+            return "engine", str(error), False
 
     def _opened(self) -> Model:
         if self._model is None:

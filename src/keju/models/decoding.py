@@ -53,8 +53,7 @@ effort, the request would be another experiment."""
 _REFUSES = re.compile(
     r"(?:not|n't) (?:\w+ )?(?:support|allow|permit|accept|available|known)|unsupported|unknown"
     r"|unrecogni[sz]ed|unexpected|illegal|deprecated|extraneous|extra inputs|supplied|cannot both"
-    r"|only \S+ is allowed|only the default|(?:may only|must) be .* when|fixed at"
-    r"|不支持|不支援|不被支持",
+    r"|only \S+ is allowed|only the default|(?:may only|must) be .* when|fixed at|不支持|不支援",
     re.IGNORECASE,
 )
 """Words with which servers refuse a parameter itself, not a value out of its range."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -26,7 +27,7 @@ _MIN_KEY_LENGTH = 16
 _KEY_NAMES = re.compile("KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 
 
-def checked_url(url: str, *, what: str, example: str, secret_in: str) -> str:
+def checked_url(url: str, what: str, example: str, secret_in: str) -> str:
     """The address without a slash at its end.
 
     Args:
@@ -85,7 +86,7 @@ def is_this_machine(host: str) -> bool:
 
 
 class Proxy(NamedTuple):
-    """A proxy of the environment: its address, which may contain a password, host and name."""
+    """A proxy of the environment: its address, which may contain a password, its host, its name."""
 
     url: str
     host: str
@@ -112,32 +113,24 @@ def proxy_for(url: str) -> Proxy | None:
     variable = next((name for name in names if os.environ.get(name)), "")
     variable = variable or _("proxy settings of the system")
     address = value if "://" in value else f"http://{value}"
-    try:
+    host = ""
+    with suppress(ValueError):
         proxy = urlsplit(address)
-        host, port = proxy.hostname, proxy.port
-    except ValueError:
-        proxy, host, port = urlsplit(""), None, None
-    if not host or port == 0:
+        if proxy.scheme in {"http", "https"} and proxy.port != 0:
+            host = proxy.hostname or ""
+    if not host:
         raise UsageError(
-            "{}: the value is not the address of a proxy; one looks like http://127.0.0.1:7890",
+            "{}: not the address of an HTTP proxy, the only kind that keju supports",
             variable,
-            hint="Correct the variable, or unset it to connect without a proxy",
-        )
-    shown = f"{proxy.scheme}://{f'[{host}]' if ':' in host else host}{f':{port}' if port else ''}"
-    if proxy.scheme not in {"http", "https"}:
-        raise UsageError(
-            "{}: keju cannot use the proxy {}, because it supports HTTP proxies only",
-            variable,
-            shown,
             hint=_(
-                "Set {} to the HTTP address of the same program, as in http://127.0.0.1:7890 "
-                "(most proxies of this kind listen for HTTP too), or set no_proxy={} to reach "
-                "this server without a proxy",
+                "Set {} to an address such as http://127.0.0.1:7890 (most SOCKS proxies listen for "
+                "HTTP too), or set no_proxy={} to reach this server without a proxy",
                 variable,
                 parts.hostname,
             ),
         )
-    return Proxy(address, host, f"{shown} ({variable})")
+    shown = f"{proxy.scheme}://{proxy.netloc.rpartition('@')[2]} ({variable})"
+    return Proxy(address, host, shown)
 
 
 def find_keys(environment: Mapping[str, str]) -> list[str]:

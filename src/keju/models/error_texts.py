@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Literal
 
 import msgspec
 
@@ -17,40 +16,30 @@ _LONGEST = 400
 """The number of characters at the beginning of an answer that are searched for an error."""
 
 
-class ErrorText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A wording that is a failure: where in an answer it counts, and which program writes it."""
-
-    program: str
-    text: str
-    where: Literal["anywhere", "start", "whole"]
-    source: str
-    examples: tuple[str, ...]
-
-    def matches(self, text: str) -> bool:
-        """Whether an answer is this failure; letter case and outer spaces do not count."""
-        wording, answer = self.text.strip().casefold(), text.strip().casefold()
-        if self.where == "anywhere":
-            return wording in answer
-        return answer.startswith(wording) if self.where == "start" else answer == wording
-
-
-class Suspect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A regular expression of texts that look like an error."""
+class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A regular expression of error texts; see error_texts.toml."""
 
     pattern: str
     examples: tuple[str, ...]
+    certain: bool = False
+    program: str = ""
+    source: str = ""
+
+    def matches(self, text: str) -> bool:
+        """Whether a text has this wording; letter case and outer spaces do not count."""
+        return re.search(self.pattern, text.strip(), re.IGNORECASE) is not None
 
 
 class ErrorTexts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All wordings that are failures, and all patterns of texts that look like an error."""
+    """All wordings that are failures, and all of texts that look like an error."""
 
-    errors: tuple[ErrorText, ...]
-    suspects: tuple[Suspect, ...]
+    errors: tuple[Wording, ...]
+    suspects: tuple[Wording, ...]
 
 
 @cache
 def error_texts() -> ErrorTexts:
-    """The wordings and patterns of error_texts.toml."""
+    """The wordings of error_texts.toml."""
     return shipped_toml("keju.models", "error_texts.toml", ErrorTexts)
 
 
@@ -62,12 +51,14 @@ def is_error_text(text: str, *, certain: bool = False) -> bool:
         certain: count only wordings that the programs themselves search for anywhere; others are
             beginnings that a model's own answer could have.
     """
-    wordings = error_texts().errors
-    return any(each.matches(text) for each in wordings if each.where == "anywhere" or not certain)
+    return any(
+        wording.matches(text) for wording in error_texts().errors if wording.certain or not certain
+    )
 
 
 def looks_like_error(text: str) -> bool:
     """Whether an answer is an error text or begins like one."""
     beginning = text.strip()[:_LONGEST]
-    patterns = (suspect.pattern for suspect in error_texts().suspects)
-    return is_error_text(text) or any(re.search(it, beginning, re.IGNORECASE) for it in patterns)
+    return is_error_text(text) or any(
+        wording.matches(beginning) for wording in error_texts().suspects
+    )

@@ -65,11 +65,10 @@ class PythonModel(Model):
     def __init__(
         self, name: str, function: Function, *, version: str = "", concurrency: int = 1
     ) -> None:
-        for what, value, wanted in (
-            ("name", name, str), ("version", version, str), ("concurrency", concurrency, int),
-        ):  # fmt: skip
-            if not isinstance(value, wanted) or isinstance(value, bool):
-                raise TypeError(f"{what} is a {type(value).__name__}, not a {wanted.__name__}")
+        values = {"name": (name, str), "version": (version, str), "concurrency": (concurrency, int)}
+        for argument, (value, wanted) in values.items():
+            if type(value) is not wanted:
+                raise TypeError(f"{argument} is a {type(value).__name__}, not a {wanted.__name__}")
         if not callable(function):
             raise TypeError(f"function is a {type(function).__name__}, which cannot be called")
         if not _NAME.fullmatch(name):
@@ -146,9 +145,8 @@ class PluginModel(Model):
             if is_debugging():
                 traceback.print_exception(error)
             late = isinstance(error, TimeoutError)
-            kind = "timeout" if late else "engine"
             fault = describe_fault(error, *self.plugins)
-            raise AskError(kind, str(fault), retryable=late) from error
+            raise AskError("timeout" if late else "engine", str(fault), retryable=late) from error
 
     async def close(self) -> None:
         """Close the model."""

@@ -39,8 +39,7 @@ class Got(Engine):
 
     The directory has the weights in transformers' format (``stepfun-ai/GOT-OCR-2.0-hf``):
     config.json, model.safetensors, the tokenizer's files and preprocessor_config.json. Decoding is
-    greedy; float32 on a CPU, bfloat16 on CUDA. Several images are read one after the other; if one
-    text was cut off, the answer is truncated.
+    greedy; float32 on a CPU, bfloat16 on CUDA.
 
     Raises:
         UsageError: no directory is named, it is an address, or it does not exist.
@@ -54,8 +53,7 @@ class Got(Engine):
         check_local(folder, "got:")
         if not folder or not Path(folder).is_dir():
             raise UsageError(
-                "got:{} needs the folder with the weights of GOT-OCR after got:, as in got:DIR",
-                folder,
+                "got:{} needs the folder with the weights of GOT-OCR, as in got:DIR", folder
             )
         if missing := packages_missing():
             raise PrerequisiteError(_("the model 'got' (package {})", missing), INSTALL)

@@ -81,11 +81,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         Raises:
             UsageError: one is not set.
         """
-        texts = [
-            value
-            for value in (*self.fields.values(), *self.headers.values())
-            if isinstance(value, str)
-        ]
+        texts = map(str, (*self.fields.values(), *self.headers.values()))
         names = dict.fromkeys(name for text in texts for name in Template(text).get_identifiers())
         values = {name: os.environ.get(name, "").strip() for name in names}
         if missing := [name for name, value in values.items() if not value]:
@@ -130,18 +126,8 @@ class HttpOcr(Engine):
 
     async def read_page(self, request: Request, images: Sequence[bytes], index: int) -> PageReading:
         """The lines of one image."""
-        ref = request.images[index]
-        reply = await self._post(images[index])
-        return PageReading(list(lines_of(reply, self._service.reply)), (ref.width, ref.height))
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._wire.close()
-
-    async def _post(self, image: bytes) -> object:
-        """The decoded reply of the service for one image."""
         fields = {name: self._filled(value) for name, value in self._service.fields.items()}
-        fields[self._service.image] = base64.b64encode(image).decode()
+        fields[self._service.image] = base64.b64encode(images[index]).decode()
         data: list[bytes] | dict[str, str] = [msgspec.json.encode(fields)]
         if self._service.body == "form":
             data = {
@@ -150,10 +136,17 @@ class HttpOcr(Engine):
             }
         body = await self._wire.send("POST", data=data)
         try:
-            return json_value(body)
+            reply = json_value(body)
         except ValueError:
-            words = excerpt(body[:2000].decode("utf-8", "replace"))
-            raise _bad_reply(f"no JSON: {words}") from None
+            raise _bad_reply(
+                f"no JSON: {excerpt(body[:2000].decode('utf-8', 'replace'))}"
+            ) from None
+        ref = request.images[index]
+        return PageReading(list(lines_of(reply, self._service.reply)), (ref.width, ref.height))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._wire.close()
 
     def _filled(self, value: _Value) -> _Value:
         """A declared value with environment variables replaced."""
@@ -179,10 +172,8 @@ def service_of(spec: str) -> Service:
             raise UsageError(
                 "http-ocr: needs an address, a file.toml or {} after it, not {!r}", _PUBLISHED, spec
             )
-    url = checked_url(
-        service.url, what="an OCR service's address", example="https://host/ocr",
-        secret_in="an environment variable",  # noqa: S106 - where it belongs, not a secret
-    )  # fmt: skip
+    place = "an environment variable"
+    url = checked_url(service.url, "an OCR service's address", "https://host/ocr", place)
     return replace(service, url=url)
 
 
@@ -196,12 +187,9 @@ def lines_of(reply: object, form: ReplyForm) -> Iterator[Line]:
         message = excerpt(str(_at(reply, form.problem) or "it did not say why"))
         kinds = (fault.kind for fault in form.faults if any(word in message for word in fault.says))
         kind = next(kinds, "bad-response")
-        raise AskError(
-            kind,
-            _("the service reports: {}", message),
-            retryable=kind in _RETRYABLE,
-            overloaded=kind == "rate",
-        )
+        problem = _("the service reports: {}", message)
+        is_busy = kind == "rate"
+        raise AskError(kind, problem, retryable=kind in _RETRYABLE, overloaded=is_busy)
     entries = _at(reply, form.lines)
     if not isinstance(entries, list):
         raise _bad_reply(f"no list at {form.lines}")
@@ -210,12 +198,9 @@ def lines_of(reply: object, form: ReplyForm) -> Iterator[Line]:
         if not isinstance(text, str):
             raise _bad_reply(f"line {number} has no {form.text}")
         share = _at(entry, form.confidence)
-        yield Line(
-            id="",
-            text=text,
-            polygon=polygon_of(_at(entry, form.polygon)),
-            confidence=share if isinstance(share, float | int) and 0 <= share <= 1 else None,
-        )
+        confidence = share if isinstance(share, float | int) and 0 <= share <= 1 else None
+        polygon = polygon_of(_at(entry, form.polygon))
+        yield Line(id="", text=text, polygon=polygon, confidence=confidence)
 
 
 def polygon_of(value: object) -> tuple[Point, ...]:

@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from keju.errors import DataError, UsageError, printable, shortened
-from keju.items import Request, Usage
+from keju.items import Example, Request, Usage
 from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, Model, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts, check_no_secret, fields_of
 from keju.models.endpoints import Secrets, checked_url, destinations_of
@@ -72,12 +72,9 @@ class OpenAICompatible(Model):
         self.name = f"openai:{model}"
         self._model = model
         self._options = options
-        endpoint = checked_url(
-            options.base_url or os.environ.get("OPENAI_BASE_URL") or PUBLIC_ENDPOINT,
-            what="a base URL",
-            example="http://localhost:8000/v1",
-            secret_in=f"the variable {options.api_key_env}",
-        )
+        url = options.base_url or os.environ.get("OPENAI_BASE_URL") or PUBLIC_ENDPOINT
+        place = f"the variable {options.api_key_env}"
+        endpoint = checked_url(url, "a base URL", "http://localhost:8000/v1", place)
         key = os.environ.get(options.api_key_env, "").strip()
         if not (key.isascii() and key.isprintable()):
             raise UsageError(
@@ -141,10 +138,15 @@ class OpenAICompatible(Model):
         messages: list[dict[str, object]] = []
         if system := request.system or self._options.system_prompt:
             messages.append({"role": "system", "content": system})
-        for example in request.examples:
-            messages.append(_user_message(example.prompt, len(example.images)))
-            messages.append({"role": "assistant", "content": example.answer})
-        messages.append(_user_message(request.prompt, len(request.images)))
+        turns: tuple[Example | Request, ...] = (*request.examples, request)
+        for turn in turns:
+            content: object = turn.prompt
+            if turn.images:
+                image = {"type": "image_url", "image_url": {"url": _A_URL}}
+                content = [*[image] * len(turn.images), {"type": "text", "text": turn.prompt}]
+            messages.append({"role": "user", "content": content})
+            if isinstance(turn, Example):
+                messages.append({"role": "assistant", "content": turn.answer})
         fields = {"model": self._model, "messages": messages, **self.parameters.sent}
         frame = msgspec.json.encode(fields)
         try:
@@ -195,42 +197,6 @@ class _Models(Struct):
     data: list[_ListedModel]
 
 
-def _user_message(prompt: str, images: int) -> dict[str, object]:
-    content: object = prompt
-    if images:
-        content = [
-            *[{"type": "image_url", "image_url": {"url": _A_URL}}] * images,
-            {"type": "text", "text": prompt},
-        ]
-    return {"role": "user", "content": content}
-
-
-class _Message(Struct):
-    content: Any = None
-    reasoning_content: Any = None
-    reasoning: Any = None
-    refusal: Any = None
-    error: Any = None
-
-
-class _Choice(Struct):
-    message: _Message | None = None
-    finish_reason: Any = None
-    native_finish_reason: Any = None
-    error: Any = None
-
-
-class _Completion(Struct):
-    choices: list[_Choice] | None = None
-    usage: Any = None
-    error: Any = None
-    model: Any = None
-    system_fingerprint: Any = None
-
-
-_DECODER = msgspec.json.Decoder(_Completion)
-
-
 def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
     """Parse the reply to a request with those parameters; the content is kept as it was returned.
 
@@ -241,34 +207,40 @@ def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
             the error's own class), or a refusal by policy (``refused``).
     """
     try:
-        completion = _DECODER.decode(body)
-    except (ValueError, RecursionError):
-        completion = _repaired(body)
-    choice = completion.choices[0] if completion.choices else _Choice()
-    message = choice.message
-    for error in (completion.error, choice.error, message and message.error):
-        if error and states_error(error):
+        reply = json_value(body)
+    except ValueError:
+        raise _bad(_("the reply is not complete JSON"), body) from None
+    completion = _object(reply)
+    choices = completion.get("choices")
+    choice = _object(choices[0] if choices and isinstance(choices, list) else None)
+    message = _object(choice.get("message"))
+    for part in (completion, choice, message):
+        if (error := part.get("error")) and states_error(error):
             raise error_of_object(error)
-    if message is None:
-        failure = error_of_object(json_value(body))
+    if not message:
+        failure = error_of_object(reply)
         raise failure if failure.server_message else _bad(_("the reply has no choices"), body)
-    reason = reason_word(choice.finish_reason or choice.native_finish_reason)
-    content, refusal = read_content(message.content), read_content(message.refusal).text
+    refusal = read_content(message.get("refusal")).text
+    content = read_content(message.get("content"))
     text = content.text
-    if isinstance(message.content, int | float | dict) and message.content != {}:
+    if isinstance(message.get("content"), int | float | dict) and message["content"] != {}:
         # A server that parses a model's answer as JSON returns 12345 for the text "12345".
-        text = json.dumps(message.content, ensure_ascii=False)
+        text = json.dumps(message["content"], ensure_ascii=False)
     if refusal and not text:
         raise AskError("refused", excerpt(refusal))
-    reasoning = read_content(message.reasoning_content or message.reasoning)
-    counts = completion.usage if isinstance(completion.usage, dict) else {}
-    details = counts.get("completion_tokens_details")
+    reasoning = read_content(message.get("reasoning_content") or message.get("reasoning"))
+    reason = reason_word(choice.get("finish_reason") or choice.get("native_finish_reason"))
+    counts = _object(completion.get("usage"))
     usage, ignored = checked_usage(
         counts.get("prompt_tokens"),
         counts.get("completion_tokens"),
-        details.get("reasoning_tokens") if isinstance(details, dict) else None,
+        _object(counts.get("completion_tokens_details")).get("reasoning_tokens"),
         text,
     )
+    names = [
+        excerpt(name, _LONGEST_NAME) if isinstance(name, str) else ""
+        for name in (completion.get("model"), completion.get("system_fingerprint"))
+    ]
     return Answer(
         text=text,
         not_text=content.not_text,
@@ -279,29 +251,19 @@ def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
         ignored_usage=ignored,
         decoding=as_texts(sent.sent),
         refused=sent.refused,
-        served_model=_name(completion.model),
-        fingerprint=_name(completion.system_fingerprint),
+        served_model=names[0],
+        fingerprint=names[1],
     )
 
 
-def _repaired(body: bytes) -> _Completion:
-    """A completion whose JSON is damaged."""
-    try:
-        return msgspec.convert(json_value(body), _Completion)
-    except msgspec.ValidationError as error:
-        raise _bad(_("the reply is not a chat completion ({})", error), body) from None
-    except ValueError:
-        raise _bad(_("the reply is not complete JSON"), body) from None
+def _object(value: object) -> dict[str, Any]:
+    """An object of JSON; empty where the value is something else."""
+    return value if isinstance(value, dict) else {}
 
 
 def _bad(problem: str, body: bytes) -> AskError:
     words = excerpt(body[:400].decode("utf-8", "replace"), 120)
     return AskError("bad-response", f"{problem}: {words!r}", retryable=True)
-
-
-def _name(value: object) -> str:
-    """A name that the server reports, as one short line; empty where it is not a text."""
-    return excerpt(value, _LONGEST_NAME) if isinstance(value, str) else ""
 
 
 def checked_usage(

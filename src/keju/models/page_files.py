@@ -2,8 +2,7 @@
 
 A file belongs to the page that has its name. Names are compared without case, in Unicode NFC, and
 folder by folder from the end: the path of a file can have more or fewer folders than the page in
-its source, but the common part must be equal. A file with the name of no page belongs to the page
-whose image it names.
+its source, but the common part must be equal.
 """
 
 from __future__ import annotations
@@ -179,18 +178,16 @@ class PageIndex(DiskIndex):
     def add(
         self, path: Path, inside: PurePosixPath, form: str, result: PageResult, sha256: str
     ) -> None:
-        """Add a result file to the page of its name, else to that whose image it names.
+        """Add a result file to the page of its name.
 
         Raises:
             DataError: it fits two pages, its page has another file, or the pages of a scan are
                 numbered from 0.
         """
         self._files += 1
-        pages = self._find_pages(_own_names(inside))
+        pages = self._find_pages(_names_of(inside))
         if not pages:
             self._check_numbers(path, inside)
-            pages = self._find_pages(_stated_names(inside, result.image_name))
-        if not pages:
             self._unused.append(str(inside))
             return
         places = ", ".join(map(str, pages))
@@ -336,7 +333,7 @@ class PageIndex(DiskIndex):
         return files[0] if len(files) == 1 else None
 
 
-def _own_names(inside: PurePosixPath) -> Iterator[_Parts]:
+def _names_of(inside: PurePosixPath) -> Iterator[_Parts]:
     """Yield the page names that a path can mean: a page, or a scan with the number of a page."""
     stem = inside.with_suffix("")
     yield _without_format_folder(stem.parts)
@@ -344,26 +341,6 @@ def _own_names(inside: PurePosixPath) -> Iterator[_Parts]:
         yield _without_format_folder(stem.with_suffix("").parts)
     for scan, number in scan_pages(inside):
         yield (*_without_format_folder(scan.parts), scan_page(number))
-
-
-def _stated_names(inside: PurePosixPath, image_name: str) -> Iterator[_Parts]:
-    """Yield the page names that the image name in a file can mean.
-
-    It can be a path, a name in the folder of the file, or a name without a folder. It comes from
-    the content of a file, so it is compared only and never opened as a path.
-    """
-    plain = image_name.partition("?")[0].replace("\\", "/").replace("\0", "")
-    path = PurePosixPath(plain[:1000])
-    if not path.name:
-        return
-    stem = path.stem if path.suffix.casefold().lstrip(".") in _IMAGES else path.name
-    if len(path.parts) > 1:
-        yield (*path.parts[:-1], stem)
-    yield _without_format_folder((*inside.parts[:-1], stem))
-    # If the image name is that of the file, the folder of the file decides between pages of that
-    # name.
-    if _fold(stem) not in {_fold(name[-1]) for name in _own_names(inside) if name}:
-        yield (stem,)
 
 
 def _without_format_folder(parts: _Parts) -> _Parts:

@@ -51,7 +51,7 @@ class PPOCR(Engine):
     that nothing is ever downloaded.
 
     Attributes:
-        package: the runtime that executes the networks.
+        package: the runtime that executes the networks, and `install` how to install it.
         shared: whether one engine serves several threads at once; else each thread has its own.
 
     Raises:
@@ -61,8 +61,7 @@ class PPOCR(Engine):
 
     name = "ppocr"
     program = "RapidOCR"
-    package = "onnxruntime"
-    install = _INSTALL
+    package, install = "onnxruntime", _INSTALL
     shared = True
 
     def __init__(self, options: ModelOptions) -> None:
@@ -86,12 +85,10 @@ class PPOCR(Engine):
 
     @property
     def settings(self) -> dict[str, object]:
-        """RapidOCR's settings of the runtime.
-
-        Memory is kept between requests: without the arena detection takes 1.5 times as long.
-        """
+        """RapidOCR's settings of the runtime."""
         return {
             "EngineConfig.onnxruntime.intra_op_num_threads": self.threads,
+            # Memory is kept between requests: without it detection takes 1.5 times as long.
             "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
         }
 
@@ -118,30 +115,23 @@ class PPOCR(Engine):
         """The lines of one image, unless it is too long."""
         image = picture(data, name)
         if max(image.size) > _LONGEST * min(image.size):
-            raise AskError(
-                "engine",
-                _(
-                    "RapidOCR cannot read an image of {} pixels, which is more than {} times as "
-                    "long as wide",
-                    f"{image.width} × {image.height}",
-                    _LONGEST,
-                    hint="Cut the image into parts or add margins to it, or use another engine",
-                ),
+            problem = _(
+                "RapidOCR cannot read an image of {} pixels, which is more than {} times as long "
+                "as wide",
+                f"{image.width} × {image.height}",
+                _LONGEST,
+                hint="Cut the image into parts or add margins to it, or use another engine",
             )
+            raise AskError("engine", problem)
         # RapidOCR wants OpenCV's order of colours. Its flags persist, so each call sets all.
         pixels = np.asarray(image)[:, :, ::-1]
         result = self._engine()(pixels, use_det=True, use_cls=False, use_rec=True)
         if result.boxes is None or not result.txts or not result.scores:
             return PageReading()
-        lines = [
-            Line(
-                id="",
-                text=str(text),
-                polygon=tuple((float(x), float(y)) for x, y in corners),
-                confidence=float(score),
-            )
-            for corners, text, score in zip(result.boxes, result.txts, result.scores, strict=True)
-        ]
+        lines = []
+        for corners, text, score in zip(result.boxes, result.txts, result.scores, strict=True):
+            polygon = tuple((float(x), float(y)) for x, y in corners)
+            lines.append(Line(id="", text=str(text), polygon=polygon, confidence=float(score)))
         return PageReading(lines, image.size)
 
     async def close(self) -> None:
@@ -177,8 +167,7 @@ class PPOCROnOpenVINO(PPOCR):
     """
 
     name = "ppocr:openvino"
-    package = "openvino"
-    install = 'pip install "keju[openvino]"'
+    package, install = "openvino", 'pip install "keju[openvino]"'
     shared = False
 
     @cached_property
@@ -188,13 +177,11 @@ class PPOCROnOpenVINO(PPOCR):
 
     @property
     def settings(self) -> dict[str, object]:
-        """RapidOCR's settings of the runtime.
-
-        Threads are not pinned: those of two engines would be pinned to the same cores.
-        """
+        """RapidOCR's settings of the runtime."""
         return {
             "EngineConfig.openvino.inference_num_threads": self.threads,
             "EngineConfig.openvino.num_streams": 1,
+            # Threads of two engines would be pinned to the same cores.
             "EngineConfig.openvino.enable_cpu_pinning": False,
         }
 
@@ -210,11 +197,9 @@ def openvino_precision() -> str:
     try:
         precision = openvino.Core().get_property("CPU", "INFERENCE_PRECISION_HINT")
     except RuntimeError as error:
-        reason = " ".join(str(error).split())[:300]
-        raise PrerequisiteError(
-            _("OpenVINO on this CPU ({})", reason),
-            _("use --model ppocr, which runs with ONNX Runtime"),
-        ) from None
+        problem = _("OpenVINO on this CPU ({})", " ".join(str(error).split())[:300])
+        hint = _("use --model ppocr, which runs with ONNX Runtime")
+        raise PrerequisiteError(problem, hint) from None
     return str(precision.get_type_name())
 
 

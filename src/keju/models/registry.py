@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -17,6 +16,7 @@ from pkgutil import resolve_name
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from keju.errors import PrerequisiteError, UsageError, did_you_mean, nearest_names
 from keju.files import shipped_toml
@@ -63,7 +63,8 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         role: its role in reports.
         what: one line for ``keju models``.
         opens: makes the model, from the part (if there is one), `ModelOptions` and, with `dataset`,
-            `DatasetAccess`. In kinds.toml: module of keju.models and name.
+            `DatasetAccess`. In kinds.toml: module of keju.models and name; empty for a kind that
+            another package of keju declares.
         checks: checks the part without a dataset; only in kinds.toml, module and name.
         packages: packages that must be importable.
         program: a program that must be on the path.
@@ -118,7 +119,6 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    elsewhere: tuple[ModelDeclaration, ...]
     kinds: tuple[ModelDeclaration, ...]
 
 
@@ -130,7 +130,9 @@ def _own_kinds() -> dict[str, str | Kinds]:
     kinds: dict[str, Kinds] = {}
     for declaration in shipped_toml("keju.models", "kinds.toml", _Table).kinds:
         kind = declaration.spelling.partition(":")[0]
-        kinds[kind] = (*kinds.get(kind, ()), declaration)
+        # An installed package declares its kind itself.
+        if declaration.opens or declaration.missing:
+            kinds[kind] = (*kinds.get(kind, ()), declaration)
     return dict(kinds)
 
 
@@ -144,11 +146,6 @@ def declarations() -> Iterator[ModelDeclaration]:
         yield from kinds
 
 
-def elsewhere() -> tuple[ModelDeclaration, ...]:
-    """The kinds that other packages of keju provide."""
-    return shipped_toml("keju.models", "kinds.toml", _Table).elsewhere
-
-
 class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A kind of model, for lists.
 
@@ -158,8 +155,8 @@ class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     kind: str
     spelling: str
-    what: str
-    role: Role
+    what: str = ""
+    role: Role = "model"
     missing: str = ""
     unset: str = ""
     plugin: str = ""
@@ -169,25 +166,14 @@ class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
 def model_kinds() -> tuple[ModelKind, ...]:
     """Every kind of model, with the ones for beginners first, then those of plug-ins."""
     kinds = []
-    for entry in MODELS.iter_entries():
-        plugin = str(entry.plugin or "")
-        kinds += [_listed(declared, plugin) for declared in entry.thing or ()]
-        if entry.thing is None:
-            kinds.append(
-                ModelKind(
-                    kind=entry.name, spelling=entry.name, what="", role="model", plugin=plugin,
-                    problem=entry.problem,
-                )
-            )  # fmt: skip
-    kinds += [_listed(declared) for declared in elsewhere() if declared.kind not in MODELS]
+    for name, declarations, plugin, problem in MODELS.iter_entries():
+        provider = str(plugin or "")
+        if declarations is None:
+            kinds.append(ModelKind(kind=name, spelling=name, plugin=provider, problem=problem))
+        for declared in declarations or ():
+            shown = msgspec.convert(declared, ModelKind, from_attributes=True)
+            kinds.append(replace(shown, plugin=provider))
     return tuple(kinds)
-
-
-def _listed(declared: ModelDeclaration, plugin: str = "") -> ModelKind:
-    return ModelKind(
-        kind=declared.kind, spelling=declared.spelling, what=declared.what, role=declared.role,
-        missing=declared.missing, unset=declared.unset, plugin=plugin,
-    )  # fmt: skip
 
 
 def parts_of(spec: str) -> list[str]:
@@ -232,8 +218,8 @@ def open_models(
         open_model(spec, options, access) if isinstance(spec, str) else spec for spec in specs
     ]
     names = [model.name for model in models]
-    for name, count in Counter(names).items():
-        if count > 1:
+    for name in names:
+        if names.count(name) > 1:
             raise UsageError(
                 "{} is the name of two models, or is given twice. Choose different names", name
             )
@@ -289,11 +275,9 @@ def check_models(specs: Sequence[str]) -> None:
         UsageError: there is no such kind, a model is named twice, or a file does not exist.
         PrerequisiteError: a kind needs something that is not installed.
     """
-    for spec, count in Counter(specs).items():
-        if count > 1:
-            raise UsageError(
-                "{} is the name of two models, or is given twice. Choose different names", spec
-            )
+    for spec in specs:
+        if specs.count(spec) > 1:
+            raise UsageError("the model {} is given twice", spec)
         declared = _usable(spec)
         if declared.checks:
             resolve_name(f"keju.models.{declared.checks}")(spec.partition(":")[2])
@@ -316,12 +300,9 @@ def _usable(spec: str) -> ModelDeclaration:
     return declared
 
 
-def _unknown(spec: str) -> UsageError | PrerequisiteError:
+def _unknown(spec: str) -> UsageError:
     """The error about a model string of an unknown kind, with the one that is probably meant."""
     kind = spec.partition(":")[0]
-    for other in elsewhere():
-        if other.kind == kind:
-            return PrerequisiteError(_("the model {!r}", spec), other.install)
     spellings = [declared.spelling for declared in declarations()]
     lower = spec.casefold()
     near = (

@@ -8,6 +8,7 @@ files (`READERS`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -18,6 +19,7 @@ from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta, field
+from msgspec.structs import replace
 
 from keju.datasets.readers.base import join_names
 from keju.datasets.readers.records import JsonObject, Place
@@ -43,6 +45,9 @@ LONGEST_CELL = 32_767
 _JSON = frozenset({".json", ".jsonl", ".ndjson"})
 _IDS = ("id", "item")
 _ANSWERS = ("prediction", "response", "output", "text", "answer")
+_OF_REQUEST = ("setting", "script", "wording", "round")
+_USUAL = {"setting": "image", "script": "released", "wording": "released", "round": 1}
+"""The values of a request that keju omits in its own lines."""
 
 _ReadRow = Callable[[Place, JsonObject], "StoredAnswer | None"]
 _Number = Annotated[int, Meta(ge=0, le=1 << 31)]
@@ -53,8 +58,7 @@ class StoredAnswer(msgspec.Struct, omit_defaults=True, kw_only=True):
 
     `setting`, `script`, `wording` and `round` are those of the request; an answer belongs to every
     request of the item that has its values. `key` and `model` are set in keju's own responses,
-    `task` where ids may be numbered within each task, `authors` in the authors' rows. `tokens` are
-    the tokens that lmms-eval counted.
+    `task` where ids may be numbered within each task.
     """
 
     item: str | int
@@ -76,8 +80,6 @@ class StoredAnswer(msgspec.Struct, omit_defaults=True, kw_only=True):
     lines: tuple[Line, ...] = ()
     decoding: dict[str, str] | None = None
     refused: tuple[str, ...] = ()
-    authors: bool = False
-    tokens: int | None = None
 
 
 def files_of(file: str) -> list[Path]:
@@ -120,7 +122,7 @@ class Replay(Model):
         paths = files_of(file)
         self._answers = _AnswerIndex()
         columns = tuple(name.strip() for name in options.replay_columns.split(","))
-        if options.replay_columns and (len(columns) < 2 or not all(columns)):
+        if options.replay_columns and not (len(columns) > 1 and all(columns)):
             raise UsageError(
                 "--replay-columns {}: needs two names or more, as in id,resps",
                 options.replay_columns,
@@ -148,19 +150,9 @@ class Replay(Model):
         if stored.error is not None:
             raise AskError(stored.error.kind, stored.error.message)
         text = stored.text or ""
-        # In keju's own responses and the authors' rows, "Error: " may begin an answer.
-        if is_error_text(text, certain=stored.authors or bool(stored.key)):
-            raise AskError("failed-elsewhere", _one_line(text))
-        return Answer(
-            text=text,
-            not_text=stored.not_text,
-            status=stored.status or stated_status(stored.finish_reason) or status_of(text),
-            thinking=stored.thinking,
-            finish_reason=stored.finish_reason,
-            usage=stored.usage,
-            lines=stored.lines,
-            decoding=stored.decoding,
-            refused=stored.refused,
+        status = stored.status or stated_status(stored.finish_reason) or status_of(text)
+        return msgspec.convert(
+            replace(stored, text=text, status=status), Answer, from_attributes=True
         )
 
     async def close(self) -> None:
@@ -169,87 +161,85 @@ class Replay(Model):
 
 
 class _AnswerIndex(DiskIndex):
-    """Answers by item, on disk; NULL in a column of the request is any value."""
+    """Answers by item and candidate, on disk."""
 
     def __init__(self) -> None:
         super().__init__(
-            "CREATE TABLE answers (item, candidate, task, setting, script, wording, round, "
-            "file, place, answer)",
-            "CREATE INDEX items ON answers (item)",
+            "CREATE TABLE answers (item, candidate, file, place, answer)",
+            "CREATE INDEX items ON answers (item, candidate)",
         )
-        self._paths: list[Path] = []
-        self._counting: set[int] = set()
 
     def add(self, path: Path, answers: Iterable[tuple[str, StoredAnswer]]) -> None:
-        """Add the answers of a file, each with its place in the file."""
-        self._paths.append(path)
+        """Add the answers of a file, each with its place in the file.
+
+        Raises:
+            DataError: it has another answer to the same request. Of keju's own responses the last
+                one counts.
+        """
         for place, answer in answers:
-            if answer.tokens:
-                self._counting.add(len(self._paths) - 1)
-            values: tuple[object, ...]
-            values = (answer.setting, answer.script, answer.wording, answer.round)
-            if answer.key:
-                # keju omits defaults in its lines.
-                defaults = ("image", "released", "released", 1)
-                values = tuple(
-                    value or usual for value, usual in zip(values, defaults, strict=True)
-                )
-            request = (str(answer.item), answer.candidate, answer.task, *values)
+            name = (str(answer.item), answer.candidate)
             for row, file, other_place, data in self.rows(
-                "SELECT rowid, file, place, answer FROM answers WHERE item = ? AND candidate = ? "
-                "AND task = ? AND setting IS ? AND script IS ? AND wording IS ? AND round IS ?",
-                *request,
+                "SELECT rowid, file, place, answer FROM answers WHERE item = ? AND candidate = ?",
+                *name,
             ):
-                other = msgspec.msgpack.decode(data, type=StoredAnswer)
+                other = _decode(data)
+                if _request_of(other) != _request_of(answer):
+                    continue
                 same_text = (other.text, other.not_text) == (answer.text, answer.not_text)
                 is_own = answer.key and other.key
                 if other.model != answer.model or not (is_own or same_text):
-                    is_here = file == len(self._paths) - 1
                     raise DataError(
                         "two different answers to the same item {}; the other one is in {}",
                         answer.item,
-                        place if is_here else f"{path}, {place}",
-                        file=self._paths[file],
+                        place if file == str(path) else f"{path}, {place}",
+                        file=file,
                         item=other_place,
                         hint="Keep one of them, or give each its number as round",
                     )
                 self.rows("DELETE FROM answers WHERE rowid = ?", row)
-            self.rows(
-                "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                *request, len(self._paths) - 1, place, msgspec.msgpack.encode(answer),
-            )  # fmt: skip
+            data = msgspec.msgpack.encode(answer)
+            self.rows("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", *name, str(path), place, data)
 
     def find(self, request: Request) -> StoredAnswer | None:
         """The answer to a request: of several that fit, the one with most of its values."""
-        # An id that only one task has belongs to an item of that id, whatever its task.
-        one_task = (
-            "(task IN (?3, '') OR 1 = (SELECT count(DISTINCT task) FROM answers "
-            "WHERE item = ?1 AND candidate = ?2 AND task <> ''))"
-        )
         # An import adds the task before ids that are numbered within each task: T7-12.
         numbered = request.item.removeprefix(f"{request.task}-")
-        for name, task in ((request.item, one_task), (numbered, "task = ?3")):
-            for file, data in self.rows(
-                "SELECT file, answer FROM answers WHERE item = ?1 AND candidate = ?2 AND "  # noqa: S608
-                "ifnull(setting, ?4) = ?4 AND ifnull(script, ?5) = ?5 AND "
-                f"ifnull(wording, ?6) = ?6 AND ifnull(round, ?7) = ?7 AND {task} "
-                "ORDER BY (setting IS NOT NULL) + (script IS NOT NULL) + (wording IS NOT NULL) + "
-                "(round IS NOT NULL) DESC, rowid DESC LIMIT 1",
-                name, request.candidate, request.task, request.setting, request.script,
-                request.wording, request.round,
-            ):  # fmt: skip
-                answer = msgspec.msgpack.decode(data, type=StoredAnswer)
-                if answer.tokens == 0 and file in self._counting:
-                    # lmms-eval counts no tokens for a request that failed, and its filters extract
-                    # a letter even from an error message.
-                    message = _one_line(f"no tokens counted: {answer.text}")
-                    answer.error = Failure(kind="failed-elsewhere", message=message)
-                return answer
+        for name in dict.fromkeys((request.item, numbered)):
+            answers = self._answers_to(name, request.candidate)
+            tasks = {answer.task for answer in answers} - {""}
+            # An id that only one task has belongs to an item of that id, whatever its task.
+            right_tasks = {request.task}
+            if name == request.item:
+                right_tasks |= {""} | (tasks if len(tasks) == 1 else set())
+            fitting = [
+                answer
+                for answer in answers
+                if answer.task in right_tasks
+                and all(
+                    getattr(answer, part) in {None, getattr(request, part)} for part in _OF_REQUEST
+                )
+            ]
+            if fitting:
+                return max(fitting, key=_given_values)
         return None
 
+    def _answers_to(self, item: str, candidate: int) -> list[StoredAnswer]:
+        """The answers to an item, the last one first."""
+        statement = (
+            "SELECT answer FROM answers WHERE item = ? AND candidate = ? ORDER BY rowid DESC"
+        )
+        return [_decode(data) for (data,) in self.rows(statement, item, candidate)]
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:300]
+
+_decode = msgspec.msgpack.Decoder(StoredAnswer).decode
+
+
+def _request_of(answer: StoredAnswer) -> tuple[object, ...]:
+    return answer.task, *(getattr(answer, part) for part in _OF_REQUEST)
+
+
+def _given_values(answer: StoredAnswer) -> int:
+    return sum(getattr(answer, part) is not None for part in _OF_REQUEST)
 
 
 def answers_in(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, StoredAnswer]]:
@@ -257,9 +247,8 @@ def answers_in(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, S
 
     Args:
         path: the file.
-        columns: of a table, the column of the item's id and those that may have its answer. The
-            answer is in the first one that has a value: lmms-eval writes ``resps`` only where it
-            removed reasoning from ``filtered_resps``.
+        columns: of a table, the column of the item's id and those that may have its answer, of
+            which the first one with a value counts.
 
     Raises:
         DataError: the file has no known format, a record is not an answer, or the columns are not
@@ -329,12 +318,12 @@ def _unclear(place: Place, problem: str) -> DataError:
 
 def _own_answer(place: Place, cells: JsonObject) -> StoredAnswer:
     try:
-        answer = msgspec.convert(cells, StoredAnswer)
+        answer = msgspec.convert({**_USUAL, **cells} if "key" in cells else cells, StoredAnswer)
     except msgspec.ValidationError as error:
         raise place.error(_("not a response with item and text: {}", error)) from None
     if answer.text is None and not answer.key and answer.error is None:
         raise place.error(_("the response has no text"))
-    return answer
+    return _without_error_text(answer, certain=bool(answer.key))
 
 
 def _authors_answer(place: Place, cells: JsonObject) -> StoredAnswer | None:
@@ -342,32 +331,27 @@ def _authors_answer(place: Place, cells: JsonObject) -> StoredAnswer | None:
     if "Response" not in cells:
         return None
     content = read_content(cells["Response"])
-    return StoredAnswer(
+    task = re.fullmatch(
+        r"T?0*(\d{1,3})(?:\.0)?", str(cells.get("Task_ID")).strip().upper(), re.ASCII
+    )
+    answer = StoredAnswer(
         item=_id_in(place, cells, "ID"),
         text=content.text,
         not_text=content.not_text,
-        task=_task_of(cells.get("Task_ID")),
-        authors=True,
+        task=f"T{task[1]}" if task else "",
     )
-
-
-def _task_of(value: object) -> str:
-    """The task of a ``Task_ID``: 7, "7", "T7" or 7.0; empty if it is none of these."""
-    digits = str(value).strip().upper().removeprefix("T").removesuffix(".0")
-    return f"T{int(digits)}" if digits.isascii() and digits.isdigit() and len(digits) < 4 else ""
+    return _without_error_text(answer, certain=True)
 
 
 def _row_answer(columns: Sequence[str], place: Place, cells: JsonObject) -> StoredAnswer:
-    values = [(name, _only(cells.get(name))) for name in columns[1:]]
-    name, text = next((value for value in values if value[1] is not None), values[0])
-    if not isinstance(text, str | None):
+    values = [(name, cells.get(name)) for name in columns[1:]]
+    name, text = next((value for value in values if value[1] is not None), (columns[1], ""))
+    if not isinstance(text, str):
         raise _unclear(place, _("the column {} does not have one text", name))
-    return StoredAnswer(
-        item=_id_in(place, cells, columns[0]),
-        text=text or "",
-        status="truncated" if text is not None and len(text) == LONGEST_CELL else None,
-        tokens=_tokens_in(cells.get("token_counts")),
-    )
+    is_cut = len(text) == LONGEST_CELL
+    item = _id_in(place, cells, columns[0])
+    answer = StoredAnswer(item=item, text=text, status="truncated" if is_cut else None)
+    return _without_error_text(answer)
 
 
 def _id_in(place: Place, cells: JsonObject, column: str) -> str:
@@ -379,23 +363,16 @@ def _id_in(place: Place, cells: JsonObject, column: str) -> str:
     return str(name)
 
 
-def _only(value: object) -> object:
-    """The text in nested lists of one element, as lmms-eval writes them; None of an empty list."""
-    while isinstance(value, list) and len(value) < 2:
-        value = value[0] if value else None
-    return value
+def _without_error_text(answer: StoredAnswer, *, certain: bool = False) -> StoredAnswer:
+    """The answer, or a failure whose text another program stored in the place of an answer.
 
-
-def _tokens_in(counts: object) -> int | None:
-    """The tokens that lmms-eval counted for an item; None where it counted nothing."""
-    numbers = [
-        number
-        for count in (counts if isinstance(counts, list) else ())
-        if isinstance(count, dict)
-        for number in (count.get("input_tokens"), count.get("output_tokens"))
-        if isinstance(number, int)
-    ]
-    return sum(numbers) if numbers else None
+    In keju's own responses and the authors' rows "Error: " may begin an answer, so only `certain`
+    wordings count there.
+    """
+    if answer.error is not None or not is_error_text(answer.text or "", certain=certain):
+        return answer
+    message = " ".join((answer.text or "").split())[:300]
+    return replace(answer, error=Failure(kind="failed-elsewhere", message=message))
 
 
 ReadAnswers = Callable[[Path], Iterable[StoredAnswer | tuple[Item, str | None]]]
@@ -405,7 +382,7 @@ ReadAnswers = Callable[[Path], Iterable[StoredAnswer | tuple[Item, str | None]]]
 def _plugin_answer(record: object) -> StoredAnswer:
     """The answer of a record: an answer itself, or an item and its response."""
     if isinstance(record, StoredAnswer):
-        return record
+        return _without_error_text(record, certain=bool(record.key))
     item, text = record if isinstance(record, tuple | list) and len(record) == 2 else (None, None)
     if not isinstance(item, Item) or not isinstance(text, str | None):
         raise PluginError(
@@ -413,7 +390,8 @@ def _plugin_answer(record: object) -> StoredAnswer:
             type(record).__name__,
         )
     missing = Failure(kind=MISSING) if text is None else None
-    return StoredAnswer(item=item.id, task=item.task, text=text, error=missing)
+    answer = StoredAnswer(item=item.id, task=item.task, text=text, error=missing)
+    return _without_error_text(answer)
 
 
 READERS: Registry[ReadAnswers] = Registry("form of response files", "responses", {})

@@ -56,42 +56,32 @@ _STATUS_OF_WORD: Final = (
     (re.compile("exhausted|rate_limit|too_many_requests|throttl"), 429),
     (re.compile("invalid|failed_precondition|out_of_range|bad_?request|context_length|too_large"),
      400),
-    (re.compile("unimplemented"), 501),
     (re.compile("unavailable|overloaded"), 503),
     (re.compile("deadline|timeout"), 504),
     (re.compile("^internal|^api_error|server_error"), 500),
 )  # fmt: skip
 """The HTTP status of the words with which vendors and gRPC class their errors, in lower case."""
 
-_CODES = ("code", "status_code", "statusCode", "status", "http_status", "error_code", "type")
+_CODES = ("code", "status_code", "status", "error_code", "type")
 _MESSAGES = (
-    "error", "message", "detail", "msg", "error_msg", "error_message", "errorMessage", "err_msg",
-    "errmsg", "error_description", "status_msg", "Message", "faultstring", "title", "description",
-    "reason", "reasons", "metadata", "raw", "details", "errors", "innererror", "inner_error",
-    "cause", "base_resp", "fault", "fieldViolations", "upstream_error", "provider_error",
+    "error", "message", "detail", "msg", "error_msg", "title", "description", "reasons", "metadata",
+    "raw", "details", "errors", "innererror",
 )  # fmt: skip
 """Names of fields in which servers and gateways put words about an error, or other errors."""
 
 _DEEPEST, _MOST_PARTS = 8, 20
 
-_ENDINGS: Final = tuple(
-    (re.compile(words), outcome)
-    for words, outcome in (
-        (r"rate_limit.*", "rate"),
-        (r"time_?limit|timed?_?out", "timeout"),
-        (r"length|limit|error_limit|token_limit|incomplete|pause_turn|repetition(?:_truncation)?"
-         r"|model_length|max(?:imum)?_.*|.*_length_(?:reached|exceeded)|.*_window_exceeded",
-         "truncated"),
-        (r"content_filter.*|content_policy.*|refusal|guardrail_.*|(?:image_)?safety|language"
-         r"|(?:image_)?recitation|(?:image_)?prohibited_content|blocklist|spii|model_armor"
-         r"|sensitive|.*toxic|moderation|data_inspection.*", "filtered"),
-        (r"|stop(?:ped)?|(?:stop|eos|end)_.*|eos|end|endoftext|finish(?:ed)?|completed?"
-         r"|normal|done|success|tool_(?:calls?|use)|function_call|null|none|(?:.*_)?unspecified",
-         "answered"),
-        (r".*error|fail(?:ed|ure)|(?:user_)?(?:abort|cancel).*|interrupted|disconnect(?:ed)?"
-         r"|insufficient_system_resource|overloaded|preempted|(?:model_)?(?:un)?load(?:ed)?|other"
-         r"|unknown|malformed_.*|unexpected_tool_call|too_many_tool_calls", "server"),
-    )
+_ENDINGS: Final = (
+    (re.compile("rate_limit.*"), "rate"),
+    (re.compile("time_?limit|timed?_?out"), "timeout"),
+    (re.compile(".*filter.*|.*policy.*|.*safety.*|.*prohibited.*|.*recitation.*|.*toxic.*|sensitive"
+                "|refusal|guardrail_.*|moderation|blocklist|spii"), "filtered"),
+    (re.compile(".*length.*|.*limit.*|.*max.*|.*window_exceeded|.*truncat.*|incomplete"),
+     "truncated"),
+    (re.compile("|stop(?:ped)?|(?:stop|eos|end)_.*|eos|end|finish(?:ed)?|completed?|normal|done"
+                "|tool_(?:calls?|use)|function_call|null|none|(?:.*_)?unspecified"), "answered"),
+    (re.compile(".*error|fail(?:ed|ure)|abort.*|cancel.*|interrupted|disconnect.*|(?:un)?load(?:ed)?"
+                "|insufficient_system_resource|overloaded|other|unknown|malformed_.*"), "server"),
 )  # fmt: skip
 """Finish reasons of servers, in lower case with ``_`` between words: each with the status of the
 answer, or the kind of failure. A model that calls a tool which it does not have has answered."""
@@ -195,19 +185,18 @@ def states_error(value: object) -> bool:
 def _words_and_codes(body: object) -> tuple[str, str]:
     """The words of a server about an error, joined by colons, and its codes, joined by commas.
 
-    The words of the providers behind it are among them. They are found in every field where servers
-    put them, in lists of validation errors (FastAPI) and in JSON inside a text. Words that repeat
-    others are dropped.
+    The words of the providers behind it are among them. Words that are part of others are dropped.
     """
     lines: list[str] = []
     codes: list[str] = []
     for name, text in islice(_fields(body), 2 * _MOST_PARTS):
-        line = text[:_LONGEST_MESSAGE].strip()
-        if name in _CODES:
-            codes.append(line)
-        elif line and not any(line in earlier for earlier in lines):
-            lines = [*(earlier for earlier in lines if earlier not in line), line]
-    return ": ".join(lines[:_MOST_PARTS]), ", ".join(dict.fromkeys(codes[:_MOST_PARTS]))
+        (codes if name in _CODES else lines).append(text[:_LONGEST_MESSAGE].strip())
+    words = [
+        line
+        for line in dict.fromkeys(filter(None, lines))
+        if not any(line in other for other in lines if other != line)
+    ]
+    return ": ".join(words[:_MOST_PARTS]), ", ".join(dict.fromkeys(codes[:_MOST_PARTS]))
 
 
 def _fields(value: object, name: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -215,7 +204,7 @@ def _fields(value: object, name: str = "", depth: int = 0) -> Iterator[tuple[str
     if depth > _DEEPEST:
         return
     if isinstance(value, dict):
-        if isinstance(place := value.get("loc"), list):
+        if isinstance(place := value.get("loc"), list):  # FastAPI's errors of validation
             yield name, f"{'.'.join(map(str, place))}: {value.get('msg', '')}"
             return
         for field in (*_CODES, *_MESSAGES):
@@ -227,11 +216,11 @@ def _fields(value: object, name: str = "", depth: int = 0) -> Iterator[tuple[str
         if isinstance(value, str | int) and not isinstance(value, bool):
             yield name, str(value)
     elif isinstance(value, str):
-        fields: list[tuple[str, str]] = []
+        inner: object = None
         if value.lstrip().startswith(("{", "[")):  # JSON inside a text
             with suppress(ValueError):
-                fields = list(_fields(json_value(value), name, depth + 1))
-        yield from fields or [(name, value)]
+                inner = json_value(value)
+        yield from [(name, value)] if inner is None else _fields(inner, name, depth + 1)
 
 
 def _kind_of_codes(codes: str) -> str:

@@ -14,7 +14,6 @@ from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_file
@@ -27,19 +26,15 @@ _LANGUAGE_NAME = re.compile(r"[A-Za-z0-9_]+")
 _SEGMENTATIONS = tuple(str(mode) for mode in range(3, 14) if mode != 12)
 """The page segmentation modes that recognise text without the data for orientation."""
 
-_DEFAULTS = ModelOptions()
+_DEFAULTS = {"lang": "chi_tra_vert", "psm": "3"}
+"""The options of a model string, with what measurements favour (docs/choosing-ocr.md)."""
+
+_NO_OPTIONS = ModelOptions()
 
 # Levels and columns of the table (TSV) of results.
 _LINE, _WORD = "4", "5"
 _line_of = itemgetter("page_num", "block_num", "par_num", "line_num")
 _box_of = itemgetter("left", "top", "width", "height")
-
-
-class _Settings(NamedTuple):
-    """The options of a model string, with what measurements favour (docs/choosing-ocr.md)."""
-
-    lang: str = "chi_tra_vert"
-    psm: str = "3"
 
 
 class Tesseract(Engine):
@@ -58,25 +53,25 @@ class Tesseract(Engine):
 
     def __init__(self, options: ModelOptions, text: str = "") -> None:
         settings = _read_settings(text)
+        self._language, self._segmentation = settings["lang"], settings["psm"]
+        package = self._language.replace("_", "-").lower()
+        self._install = f"apt-get install tesseract-ocr tesseract-ocr-{package}"
         path = shutil.which("tesseract")
         if path is None:
-            raise PrerequisiteError(_("the OCR engine 'tesseract'"), _install(settings.lang))
-        self.concurrency = os.cpu_count() or 1  # One process per core, each with one thread.
+            raise PrerequisiteError(_("the OCR engine 'tesseract'"), self._install)
         self._path = path
-        self._settings = settings
-        values = zip(_Settings._fields, settings, _Settings(), strict=True)
-        unusual = ",".join(f"{name}={value}" for name, value, usual in values if value != usual)
+        self.concurrency = os.cpu_count() or 1  # One process per core, each with one thread.
+        unusual = ",".join(f"{name}={value}" for name, value in settings.items()
+                           if value != _DEFAULTS[name])  # fmt: skip
         self.name = f"tesseract:{unusual}" if unusual else "tesseract"
         self._timeout = options.timeout
         self._version = self._print("--version").partition("\n")[0].strip()
         languages = self._print("--list-langs")
         folder = re.search(r'"([^"]+)"', languages)
-        self._data = Path(folder[1] if folder else "") / f"{settings.lang}.traineddata"
-        if settings.lang not in languages.split() or not self._data.is_file():
-            raise PrerequisiteError(
-                _("the language {} of the OCR engine 'tesseract'", settings.lang),
-                _install(settings.lang),
-            )
+        self._data = Path(folder[1] if folder else "") / f"{self._language}.traineddata"
+        if self._language not in languages.split() or not self._data.is_file():
+            missing = _("the language {} of the OCR engine 'tesseract'", self._language)
+            raise PrerequisiteError(missing, self._install)
 
     @cached_property
     def identity(self) -> dict[str, str]:
@@ -84,16 +79,16 @@ class Tesseract(Engine):
         return {
             "kind": "tesseract",
             "tesseract": self._version,
-            "language": self._settings.lang,
+            "language": self._language,
             "language_data": sha256_file(self._data),
-            "page_segmentation": self._settings.psm,
+            "page_segmentation": self._segmentation,
         }
 
     def read(self, data: bytes, name: str) -> PageReading:
         """The lines of one image."""
         upright_png = io.BytesIO()
         picture(data, name).save(upright_png, "PNG", compress_level=1)
-        options = ("-l", self._settings.lang, "--psm", self._settings.psm)
+        options = ("-l", self._language, "--psm", self._segmentation)
         try:
             done = subprocess.run(  # noqa: S603 - the program found, with checked options
                 [self._path, "stdin", "stdout", *options, "tsv"],
@@ -119,46 +114,40 @@ class Tesseract(Engine):
                 [self._path, option], capture_output=True, check=True, timeout=30, text=True
             )
         except (OSError, subprocess.SubprocessError) as error:
-            install = _install(self._settings.lang)
-            raise PrerequisiteError(_("a working tesseract ({})", error), install) from None
+            raise PrerequisiteError(_("a working tesseract ({})", error), self._install) from None
         return done.stdout or done.stderr
 
 
 class TesseractWithOptions(Tesseract):
     """Tesseract with the options of a model string."""
 
-    def __init__(self, text: str, options: ModelOptions = _DEFAULTS) -> None:
+    def __init__(self, text: str, options: ModelOptions = _NO_OPTIONS) -> None:
         super().__init__(options, text)
 
 
-def _install(language: str) -> str:
-    package = language.replace("_", "-").lower()
-    return f"apt-get install tesseract-ocr tesseract-ocr-{package}"
-
-
-def _read_settings(text: str) -> _Settings:
+def _read_settings(text: str) -> dict[str, str]:
     """The options of ``lang=NAME,psm=N``."""
     values: dict[str, str] = {}
     for part in text.split(",") if text else ():
         name, __, value = part.strip().partition("=")
-        if name not in _Settings._fields or not value or name in values:
+        if name not in _DEFAULTS or not value or name in values:
             raise UsageError(
                 "tesseract has no option {!r}",
                 part.strip(),
                 hint="Use lang=NAME and psm=N, separated by a comma: tesseract:lang=chi_tra,psm=6",
             )
         values[name] = value.strip()
-    settings = _Settings(**values)
-    if settings.psm not in _SEGMENTATIONS:
+    settings = _DEFAULTS | values
+    if settings["psm"] not in _SEGMENTATIONS:
         raise UsageError(
             "psm={} is not a page segmentation of tesseract that reads text ({})",
-            settings.psm,
+            settings["psm"],
             ", ".join(_SEGMENTATIONS),
         )
-    if not _LANGUAGE_NAME.fullmatch(settings.lang):
+    if not _LANGUAGE_NAME.fullmatch(settings["lang"]):
         raise UsageError(
             "lang={} is not the name of one language of tesseract, such as chi_tra_vert",
-            settings.lang,
+            settings["lang"],
         )
     return settings
 

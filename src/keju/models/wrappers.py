@@ -11,16 +11,16 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.files import sha256_bytes
-from keju.items import OWN_READING, TRUE_READING, ImageRef, Request, without_images
-from keju.models.base import (
-    Answer,
-    AskError,
-    DatasetAccess,
-    ItemImages,
-    Model,
-    ModelOptions,
-    Role,
+from keju.items import (
+    OWN_READING,
+    TRUE_READING,
+    ImageRef,
+    Item,
+    Request,
+    get_group,
+    without_images,
 )
+from keju.models.base import Answer, AskError, DatasetAccess, Model, ModelOptions, Role
 from keju.models.registry import open_model, role_of
 from keju.texts import _
 
@@ -57,6 +57,14 @@ class WrappedModel(Model):
             return _("{} changes the images: use --setting image", self.kind)
         return self.model.unsupported_reason(request)
 
+    def source_of(self, request: Request) -> str:
+        """The model's file, if its answers are files."""
+        return self.model.source_of(request)
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The model's answer."""
+        return await self.model.answer(request, images)
+
     async def close(self) -> None:
         """Close the model."""
         await self.model.close()
@@ -77,12 +85,10 @@ class Pipeline(WrappedModel):
 
     def __init__(self, spec: str, options: ModelOptions, access: DatasetAccess) -> None:
         engine, __, model = spec.partition("+")
-        if not (engine and model):
+        if not (engine and model) or model.startswith("ocr+llm:"):
             raise UsageError(
                 "ocr+llm:{} needs an engine and a model, as in ocr+llm:ppocr+openai:MODEL", spec
             )
-        if model.startswith("ocr+llm:"):
-            raise UsageError("ocr+llm:{}: a pipeline has one engine and one model", spec)
         self.reader = self._engine = open_model(engine, options, access)
         super().__init__(model, options, access)
         self.name = f"ocr+llm:{self._engine.name}+{self.model.name}"
@@ -109,14 +115,6 @@ class Pipeline(WrappedModel):
             return _("the true text replaces the engine's: ask the text model alone with gold-text")
         # The request is sent after the images are transcribed, as if their text were given.
         return self.model.unsupported_reason(replace(request, images=(), setting="gold-text"))
-
-    def source_of(self, request: Request) -> str:
-        """The model's file, if its answers are files."""
-        return self.model.source_of(request)
-
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The model's answer to a request with the engine's transcription."""
-        return await self.model.answer(request, images)
 
     async def close(self) -> None:
         """Close both."""
@@ -151,7 +149,7 @@ class Shuffled(WrappedModel):
     def __init__(self, spec: str, options: ModelOptions, access: DatasetAccess) -> None:
         super().__init__(spec, options, access)
         self._images_of = access.images_of
-        self._others = other_images(access.item_images, options.seed)
+        self._others = other_images(access.tested_items(), options.seed)
         names = [(item, [ref.sha256 for ref in refs]) for item, refs in self._others.items()]
         # Which item gets which images.
         self.identity["shown"] = sha256_bytes(msgspec.json.encode(sorted(names)))
@@ -180,30 +178,30 @@ class Shuffled(WrappedModel):
         return replace(request, images=(refs[0], *kept))
 
 
-def other_images(items: Iterable[ItemImages], seed: int) -> dict[str, tuple[ImageRef, ...]]:
+def other_images(items: Iterable[Item], seed: int) -> dict[str, tuple[ImageRef, ...]]:
     """For each item the images of an item of another group of its task, if there is one.
 
     The groups of a task form a ring, in an order drawn with the seed: each gets the images of the
     next one with other images, so every image is used about as often as before.
     """
-    tasks: dict[tuple[str, str], dict[str, list[ItemImages]]] = {}
+    tasks: dict[tuple[str, str], dict[str, list[tuple[str, tuple[ImageRef, ...]]]]] = {}
     for item in items:
         groups = tasks.setdefault((item.benchmark, item.task), {})
-        groups.setdefault(item.group, []).append(item)
+        groups.setdefault(get_group(item), []).append((item.id, item.images))
     images: dict[str, tuple[ImageRef, ...]] = {}
     for place, groups in tasks.items():
         names = sorted(groups)
         random.Random(sha256_bytes(msgspec.json.encode([seed, place]))).shuffle(names)  # noqa: S311
         ring = [groups[name] for name in names]
         for at, group in enumerate(ring):
-            for turn, item in enumerate(group):
+            for turn, (name, own) in enumerate(group):
                 others = (ring[(at + step) % len(ring)] for step in range(1, len(ring)))
                 candidates = (
-                    other[(turn + step) % len(other)].images
+                    other[(turn + step) % len(other)][1]
                     for other in others
                     for step in range(len(other))
                 )
-                own = item.images[0].sha256
-                if refs := next((refs for refs in candidates if refs[0].sha256 != own), None):
-                    images[item.item] = refs
+                sha256 = own[0].sha256
+                if refs := next((refs for refs in candidates if refs[0].sha256 != sha256), None):
+                    images[name] = refs
     return images

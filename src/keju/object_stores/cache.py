@@ -103,8 +103,8 @@ class FileCache:
                 with contextlib.suppress(OSError):
                     about = path.stat()
                     # Another process may be writing an unfinished file, which it then renames.
-                    unfinished = path.name.startswith(".")
-                    if not unfinished or about.st_mtime < time.time() - _UNFINISHED:
+                    age = time.time() - about.st_mtime
+                    if not path.name.startswith(".") or age > _UNFINISHED:
                         files.append((about.st_mtime, about.st_size, path))
             total = sum(size for _, size, _ in files)
             bound = self.limit if total <= self.limit else self.limit * _REMAINING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -70,10 +70,10 @@ class ObjectFolder:
             # obstore would wait for the metadata server of a cloud.
             raise UsageError(
                 "{}:// addresses need credentials in the environment. Set {}. For a public bucket, "
-                "set {} instead; on a cloud machine with a role, {}",
+                "set {}SKIP_SIGNATURE=true instead; on a cloud machine with a role, {}",
                 address.scheme,
                 address.store.usual,
-                f"{address.store.prefix}SKIP_SIGNATURE=true",
+                address.store.prefix,
                 address.store.role,
             )
         # obstore panics at a line break; a key file as JSON has some.
@@ -135,15 +135,15 @@ class ObjectFolder:
 
     def open(self, name: str) -> io.BufferedReader:
         """An object as a file for random reading; only the ranges that are read are fetched."""
-        with self._reporting(name):
-            about = self._stored(self._obstore.head(self._store, self.address.key(name)))
-        return io.BufferedReader(_ObjectFile(self, about), buffer_size=_READ)
-
-    def read_range(self, name: str, start: int, length: int) -> bytes:
-        """Some bytes of an object."""
         key = self.address.key(name)
         with self._reporting(name):
-            return bytes(self._obstore.get_range(self._store, key, start=start, length=length))
+            size = int(self._obstore.head(self._store, key)["size"])
+
+        def read_range(start: int, length: int) -> bytes:
+            with self._reporting(name):
+                return bytes(self._obstore.get_range(self._store, key, start=start, length=length))
+
+        return io.BufferedReader(_ObjectFile(read_range, size), buffer_size=_READ)
 
     def write(self, name: str, content: Path | bytes) -> None:
         """Write an object, and replace an object of the same name."""
@@ -194,10 +194,8 @@ class _ObjectFile(io.RawIOBase):
     obstore's own reader fetches a large range in pieces of its buffer, one request after another.
     """
 
-    def __init__(self, folder: ObjectFolder, about: StoredObject) -> None:
-        self._folder = folder
-        self._about = about
-        self._at = 0
+    def __init__(self, read_range: Callable[[int, int], bytes], size: int) -> None:
+        self._read_range, self._size, self._at = read_range, size, 0
 
     def readable(self) -> bool:
         return True
@@ -206,15 +204,15 @@ class _ObjectFile(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._about.size}[whence]
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
         self._at = max(0, base + offset)
         return self._at
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any buffer of bytes
-        length = min(len(buffer), self._about.size - self._at)
+        length = min(len(buffer), self._size - self._at)
         if length <= 0:
             return 0
-        buffer[:length] = self._folder.read_range(self._about.name, self._at, length)
+        buffer[:length] = self._read_range(self._at, length)
         self._at += length
         return length
 

@@ -15,8 +15,8 @@ from keju.datasets.page_names import find_named_pages
 from keju.datasets.store import Dataset
 from keju.definitions import query_of
 from keju.errors import DataError
-from keju.items import OWN_READING, Failure, ImageRef, Item, Request, Setting, get_group
-from keju.models import AskError, DatasetAccess, ItemImages, Model
+from keju.items import OWN_READING, Failure, ImageRef, Item, Request, Setting
+from keju.models import AskError, DatasetAccess, Model
 from keju.running.examples import Examples
 from keju.running.readings import Reader, Readings, failure_of
 from keju.running.requests import request_count, request_for, requests_for
@@ -50,24 +50,6 @@ class LazyImages(Sequence[bytes]):
             raise AskError("unreadable-image", str(error)) from None
 
 
-@dataclass(frozen=True)
-class _ItemImages:
-    """The images of each item of the test split, read from the dataset at each iteration."""
-
-    dataset: Dataset
-
-    def __iter__(self) -> Iterator[ItemImages]:
-        for item in self.dataset:
-            if item.split == "test" and item.images:
-                yield ItemImages(
-                    item=item.id,
-                    benchmark=item.benchmark,
-                    task=item.task,
-                    group=get_group(item),
-                    images=item.images,
-                )
-
-
 def access_of(dataset: Dataset, reference: Sequence[Item] = ()) -> DatasetAccess:
     """The data that baselines and files of pages may use.
 
@@ -80,7 +62,7 @@ def access_of(dataset: Dataset, reference: Sequence[Item] = ()) -> DatasetAccess
     """
     return DatasetAccess(
         reference=tuple(reference),
-        item_images=_ItemImages(dataset),
+        tested_items=lambda: (item for item in dataset if item.split == "test" and item.images),
         images_of=partial(LazyImages, dataset),
         # On disk, because all names of a million pages are compared.
         pages_of=lambda: find_named_pages(RecordList(Item, _pages(dataset))),

@@ -415,11 +415,6 @@ class PageResult(NamedTuple):
     marginal: tuple[Line, ...] = ()
     outlined: bool = False
 
-    @property
-    def image_name(self) -> str:
-        """The image name in the file, or an empty string."""
-        return self.page.image_name if self.page else ""
-
     def is_unplaced_on(self, image: ImageRef) -> bool:
         """Whether the positions of the lines are useless, since the file is of another image."""
         return bool(self.page and self.outlined and _has_other_shape(self.page, image))
