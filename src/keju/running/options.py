@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from keju.datasets.readers.base import join_names
 from keju.datasets.store import Dataset
 from keju.definitions import read_prompts, task
 from keju.definitions.pair_forms import pair_form
@@ -25,11 +24,15 @@ from keju.running.presets import preset
 from keju.running.prices import read_prices
 from keju.running.selection import Selection
 from keju.runs.manifest import checked_label
+from keju.texts import listed
 
 AnyPath = str | os.PathLike[str]
 
 _MOST_BYTES = 64 << 20
 """The maximum size of a list of items in bytes."""
+
+_MOST_NAMED = 5
+"""The number of repeated ids that an error names."""
 
 
 class RunOptions(Record, frozen=True, kw_only=True):
@@ -193,7 +196,7 @@ def read_item_ids(file: Path) -> tuple[str, ...]:
     if not ids:
         raise DataError("no item id in the list", file=file, hint="Write one id per line")
     if repeated := [name for name, count in Counter(ids).items() if count > 1]:
-        names = join_names(map(shortened, repeated))
+        names = listed(map(shortened, repeated[:_MOST_NAMED]))
         raise DataError("listed twice: {}", names, file=file, hint="List every item once")
     return ids
 

@@ -1,7 +1,7 @@
 """`Selection`: which items of a dataset are sent, and in which prompt variants.
 
-The columns that decide are read before the rows (`read_selected`): a million items take about 100
-bytes of memory each while they are chosen, and 8 afterwards.
+The columns that decide are read before the rows (`read_selected`): where ids or groups decide, a
+million items take about 200 bytes of memory each while they are chosen, and 8 afterwards.
 """
 
 from __future__ import annotations
@@ -10,18 +10,17 @@ import hashlib
 import random
 import re
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import msgspec
-import polars as pl
+import numpy as np
 from msgspec.structs import asdict, replace
 
-from keju.datasets.readers.base import join_names
 from keju.datasets.store import Dataset
-from keju.datasets.table import SCHEMA, iter_frames
+from keju.datasets.table import iter_rows
 from keju.definitions import QuestionForms, query_of, question_forms_of, task
 from keju.definitions.pair_forms import pair_form
 from keju.definitions.wordings import (
@@ -62,8 +61,8 @@ NO_TRANSCRIPTION = _("it has no transcription, and no T1 item has its image's: n
 _Place = tuple[str, tuple[str, ...]]
 """A task and the hashes of an item's images."""
 
-_KIND = ("benchmark", "task", "query", "verbatim", "split")
-"""The columns that determine whether an item's kind is selected; few values are different."""
+_MOST_NAMED = 5
+"""The number of unknown ids that an error names."""
 
 
 class RequestVariant(Record, frozen=True, kw_only=True):
@@ -163,11 +162,7 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> Sequen
         UsageError: a number is not valid, a task is unknown or has no items here, an id of the list
             is unknown, or there is no such setting or script.
     """
-    columns = pl.DataFrame(
-        {name: [getattr(item, name) for item in items] for name in (*_KIND, "id")}
-        | {"group": [get_group(item) for item in items]},
-        schema={name: SCHEMA[name] for name in (*_KIND, "id", "group")},
-    )
+    columns = _Columns.of((_kind_of(item), item.id, get_group(item)) for item in items)
     selected = [items[row] for row in _select_rows(columns, selection, dataset)]
     if TRUE_READING.intersection(selection.settings):
         return list(map(transcription_filler(selected, items), selected))
@@ -191,26 +186,7 @@ def read_selected(
     Raises:
         KejuError: see `select` and `Dataset.items`.
     """
-    names = list(_KIND)
-    # Ids and groups are read only where they are needed, because they take most of the memory.
-    if selection.items is not None or selection.sample is not None:
-        names.append("id")
-    if selection.sample is not None:
-        names += ["group", "images"]
-    first_image = pl.col("images").list.first().struct.field("sha256")
-    group = pl.coalesce(pl.when(pl.col("group") != "").then("group"), first_image, "id")
-    empty = pl.DataFrame(schema={name: SCHEMA[name] for name in names})
-    columns = pl.concat(
-        frame.select(
-            # Each of their few values is in memory once.
-            pl.col("benchmark", "task", "query").fill_null("").cast(pl.Categorical),
-            pl.col("split").fill_null("test").cast(pl.Categorical),
-            pl.col("verbatim").fill_null(value=False),
-            *(["id"] if "id" in names else []),
-            *([group.alias("group")] if "group" in names else []),
-        )
-        for frame in chain([empty], iter_frames(dataset.items_path, names))
-    )
+    columns = _Columns.of(_table_rows(dataset.items_path, selection))
     rows = iter(_select_rows(columns, selection, dataset.path))
     next_row, reference = next(rows, None), list[Item]()
 
@@ -229,36 +205,114 @@ def read_selected(
     return selected, tuple(reference)
 
 
-def _select_rows(columns: pl.DataFrame, selection: Selection, dataset: Path) -> pl.Series:
+class _Kind(NamedTuple):
+    """The part of an item on which its selection depends; few values are different."""
+
+    benchmark: str
+    task: str
+    query: str = ""
+    verbatim: bool = False
+    split: str = "test"
+
+    @property
+    def item(self) -> Item:
+        """An item of this kind, without content."""
+        return Item(id="", **self._asdict())
+
+
+def _kind_of(item: Item) -> _Kind:
+    return _Kind(item.benchmark, item.task, item.query, item.verbatim, item.split)
+
+
+class _Columns(NamedTuple):
+    """What decides which rows of a table are selected: `numbers` are places in `kinds`."""
+
+    kinds: list[_Kind]
+    numbers: array[int]
+    ids: list[str]
+    groups: list[str]
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[_Kind, str, str]]) -> _Columns:
+        """The columns of rows with their kind, id and group; ids and groups may be empty."""
+        kinds: dict[_Kind, int] = {}
+        numbers, ids, groups = array("L"), list[str](), list[str]()
+        for kind, name, group in rows:
+            numbers.append(kinds.setdefault(kind, len(kinds)))
+            if name:
+                ids.append(name)
+            if group:
+                groups.append(group)
+        return cls(list(kinds), numbers, ids, groups)
+
+    def kind(self, row: int) -> _Kind:
+        """The kind of a row."""
+        return self.kinds[self.numbers[row]]
+
+    def items(self, rows: Iterable[int]) -> list[Item]:
+        """An item of each kind of these rows, without content."""
+        return [kind.item for kind in dict.fromkeys(map(self.kind, rows))]
+
+    def where(self, rows: Sequence[int], takes: Callable[[Item], bool]) -> Sequence[int]:
+        """Those of the rows of whose kind a function returns true."""
+        taken = {kind: takes(kind.item) for kind in dict.fromkeys(map(self.kind, rows))}
+        return array("q", (row for row in rows if taken[self.kind(row)]))
+
+
+def _table_rows(path: Path, selection: Selection) -> Iterator[tuple[_Kind, str, str]]:
+    """The rows of a table as `_Columns.of` takes them.
+
+    Ids and groups are read only where they are needed, because they take most of the memory.
+    """
+    names = list(_Kind._fields)
+    if selection.items is not None or selection.sample is not None:
+        names.append("id")
+    if selection.sample is not None:
+        names += ["group", "images"]
+    for row in iter_rows(path, names):
+        kind = _Kind(
+            row["benchmark"] or "",
+            row["task"] or "",
+            row["query"] or "",
+            bool(row["verbatim"]),
+            row["split"] or "test",
+        )
+        name, images = row.get("id") or "", row.get("images") or ()
+        group = row.get("group") or (images[0]["sha256"] if images else name)
+        yield kind, name, group
+
+
+def _select_rows(columns: _Columns, selection: Selection, dataset: Path) -> Sequence[int]:
     """The indices of the selected rows."""
     _check(selection)
-    rows = columns.with_row_index("row").filter(pl.col("split") == "test")
+    rows = columns.where(range(len(columns.numbers)), lambda kind: kind.split == "test")
     if selection.items is not None:
-        rows = _listed_rows(rows, selection.items, dataset)
+        rows = _listed_rows(columns, rows, selection.items, dataset)
     if selection.tasks is not None:
-        rows = _rows_of_tasks(rows, selection.tasks, dataset)
+        rows = _rows_of_tasks(columns, rows, selection.tasks, dataset)
     if own_wordings(selection.wordings):
-        rows = _worded_rows(rows, selection)
+        rows = _worded_rows(columns, rows, selection)
     if selection.limit is not None:
-        rows = rows.filter(pl.int_range(pl.len()).over("task") < selection.limit)
-    if rows.is_empty():
+        rows = _first_rows(columns, rows, selection.limit)
+    if not rows:
         raise UsageError("{}: no items to ask (the test split is empty)", dataset)
     if selection.sample is not None:
-        return pl.Series(_sampled_rows(rows, selection.sample, selection.seed))
-    return rows["row"]
+        return _sampled_rows(columns, rows, selection.sample, selection.seed)
+    return rows
 
 
-def _listed_rows(rows: pl.DataFrame, ids: Sequence[str], dataset: Path) -> pl.DataFrame:
+def _listed_rows(
+    columns: _Columns, rows: Sequence[int], ids: Sequence[str], dataset: Path
+) -> Sequence[int]:
     """The rows that a list names, by their id or the id without its question form."""
-    suffix = pl.concat_str(pl.lit("#"), pl.col("query").cast(pl.String))
-    image = pl.when(pl.col("query") != "").then(pl.col("id").str.strip_suffix(suffix))
-    rows = rows.with_columns(image=image.otherwise("id"))
-    listed_ids = set(ids)
-    names = rows.select("id", "image").iter_rows()
-    is_listed = [not listed_ids.isdisjoint(pair) for pair in names]
-    rows = rows.filter(pl.Series(is_listed, dtype=pl.Boolean))
-    names_here = {*rows["id"], *rows["image"]}
-    if unknown := [name for name in ids if name not in names_here]:
+    listed_ids, found, named = set(ids), set[str](), array("q")
+    for row in rows:
+        name, query = columns.ids[row], columns.kind(row).query
+        image = name.removesuffix(f"#{query}") if query else name
+        if names := listed_ids & {name, image}:
+            named.append(row)
+            found |= names
+    if unknown := [name for name in ids if name not in found]:
         raise UsageError(
             n_(
                 "{}: {:,} of the {n:,} id of --items are not in its test split: {}. The ids are "
@@ -268,27 +322,16 @@ def _listed_rows(rows: pl.DataFrame, ids: Sequence[str], dataset: Path) -> pl.Da
                 len(ids),
                 dataset,
                 len(unknown),
-                join_names(map(shortened, unknown)),
+                listed(map(shortened, unknown[:_MOST_NAMED])),
             )
         )
-    return rows
+    return named
 
 
-def _kinds_of(rows: pl.DataFrame) -> list[Item]:
-    """An item of each kind of the rows, without its content."""
-    kinds = rows.select(_KIND).unique(maintain_order=True)
-    return [Item(id="", **kind) for kind in kinds.iter_rows(named=True)]
-
-
-def _rows_where(rows: pl.DataFrame, takes: Callable[[Item], bool]) -> pl.DataFrame:
-    """The rows of whose kind a function returns true."""
-    is_of_kind = pl.Series(list(map(takes, _kinds_of(rows))), dtype=pl.Boolean)
-    kinds = rows.select(_KIND).unique(maintain_order=True).filter(is_of_kind)
-    return rows.join(kinds, on=_KIND, how="semi", maintain_order="left")
-
-
-def _rows_of_tasks(rows: pl.DataFrame, tasks: tuple[str, ...], dataset: Path) -> pl.DataFrame:
-    forms, kinds = QuestionForms(tasks), _kinds_of(rows)
+def _rows_of_tasks(
+    columns: _Columns, rows: Sequence[int], tasks: tuple[str, ...], dataset: Path
+) -> Sequence[int]:
+    forms, kinds = QuestionForms(tasks), columns.items(rows)
     absent = [
         form.name
         for form in forms.forms or ()
@@ -301,16 +344,16 @@ def _rows_of_tasks(rows: pl.DataFrame, tasks: tuple[str, ...], dataset: Path) ->
             ", ".join(absent),
             ", ".join(question_forms_of(kinds)),
         )
-    return _rows_where(rows, forms.takes)
+    return columns.where(rows, forms.takes)
 
 
-def _worded_rows(rows: pl.DataFrame, selection: Selection) -> pl.DataFrame:
+def _worded_rows(columns: _Columns, rows: Sequence[int], selection: Selection) -> Sequence[int]:
     """The rows that one of the wordings has a prompt for.
 
     Raises:
         UsageError: one of the user's own wordings has a prompt for none of them.
     """
-    kinds = _kinds_of(rows)
+    kinds = columns.items(rows)
     for name, own in own_wordings(selection.wordings).items():
         if all(wording_skip_reason(kind, name) for kind in kinds):
             raise UsageError(
@@ -320,26 +363,37 @@ def _worded_rows(rows: pl.DataFrame, selection: Selection) -> pl.DataFrame:
                 ", ".join(own.prompts),
                 ", ".join(question_forms_of(kinds)) or _("no task"),
             )
-    return _rows_where(
+    return columns.where(
         rows,
         lambda kind: any(not wording_skip_reason(kind, name) for name in selection.wordings),
     )
 
 
-def _sampled_rows(rows: pl.DataFrame, size: int, seed: int) -> list[int]:
+def _first_rows(columns: _Columns, rows: Sequence[int], limit: int) -> Sequence[int]:
+    """The first rows of each task."""
+    counts, first = Counter[str](), array("q")
+    for row in rows:
+        name = columns.kind(row).task
+        counts[name] += 1
+        if counts[name] <= limit:
+            first.append(row)
+    return first
+
+
+def _sampled_rows(columns: _Columns, rows: Sequence[int], size: int, seed: int) -> Sequence[int]:
     """Some of the rows, drawn so that tasks take turns, and within a task its groups."""
-    tasks: dict[str, list[Sequence[int]]] = {}
-    groups = rows.group_by("task", "group", maintain_order=True).agg("row")
-    for name, _group, members in groups.iter_rows():
-        tasks.setdefault(name, []).append(array("q", members))
+    tasks: dict[str, dict[str, array[int]]] = {}
+    for row in rows:
+        groups = tasks.setdefault(columns.kind(row).task, {})
+        groups.setdefault(columns.groups[row], array("q")).append(row)
     turns = [
-        _in_turn(_shuffled(members, f"{seed}:{name}"), f"{seed}:{name}")
-        for name, members in tasks.items()
+        _in_turn(_shuffled(list(groups.values()), f"{seed}:{name}"), f"{seed}:{name}")
+        for name, groups in tasks.items()
     ]
     return sorted(_in_turn(_shuffled(turns, str(seed)), None)[:size])
 
 
-def _shuffled(groups: list[Sequence[int]], seed: str) -> list[Sequence[int]]:
+def _shuffled(groups: Sequence[Sequence[int]], seed: str) -> list[Sequence[int]]:
     draw = random.Random(sha256_bytes(seed.encode()))  # noqa: S311
     return draw.sample(groups, len(groups))
 
@@ -422,9 +476,10 @@ def in_shard(items: Sequence[Item], shard: str | None) -> Sequence[Item]:
     number, count = (int(spelled[1]), int(spelled[2])) if spelled else (0, 0)
     if not 1 <= number <= count:
         raise UsageError("--shard must be I/N, from 1/N to N/N, not {}", shard)
-    images = pl.DataFrame({"images": array("Q", map(_hash_of_images, items))})
-    turns = images.unique(maintain_order=True).with_row_index("turn")
-    own = images.join(turns, on="images", maintain_order="left")["turn"] % count == number - 1
+    images = np.fromiter(map(_hash_of_images, items), np.uint64, len(items))
+    _values, first, places = np.unique(images, return_index=True, return_inverse=True)
+    # The turn of each image: its rank in the order of first items.
+    own = first.argsort().argsort()[places] % count == number - 1
     return RecordList(Item, (item for item, is_own in zip(items, own, strict=True) if is_own))
 
 

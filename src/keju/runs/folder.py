@@ -13,7 +13,6 @@ need except the images.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
@@ -21,20 +20,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import polars as pl
 from msgspec.structs import replace
-from polars.selectors import by_name
 
 from keju.datasets.store import Dataset
-from keju.datasets.table import (
-    BATCH_ROWS,
-    SCHEMA,
-    iter_ids,
-    iter_items,
-    read_items,
-    table_files,
-    write_items,
-)
+from keju.datasets.table import copy_items, iter_ids, iter_items, read_items, write_items
 from keju.definitions import register_definition
 from keju.definitions.wordings import register_wordings
 from keju.errors import DataError, UsageError, shortened
@@ -42,7 +31,6 @@ from keju.files import (
     is_reserved,
     read_json,
     read_jsonl,
-    replace_file,
     sha256_bytes,
     sha256_file,
     write_atomic,
@@ -224,24 +212,7 @@ class RunFolder:
             with dataset.items_path.open("rb") as stream:
                 write_atomic(self.items_path, iter(partial(stream.read, 1 << 20), b""))
             return
-        ids = pl.Series([item.id for item in items])
-        unfinished = self.items_path.with_name(f".{self.items_path.name}.{os.getpid()}")
-        try:
-            # The parts of a table may lack columns without values.
-            parts = [pl.scan_parquet(part) for part in table_files(dataset.items_path)]
-            table = pl.concat(parts, how="diagonal_relaxed").select(
-                by_name(*SCHEMA, require_all=False)
-            )
-            table.filter(pl.col("id").is_in(ids.implode())).sink_parquet(
-                unfinished, compression="zstd", row_group_size=BATCH_ROWS, sync_on_close="data"
-            )
-            replace_file(unfinished, self.items_path)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            unfinished.unlink(missing_ok=True)
-            reason = next(iter(str(error).splitlines()), "")
-            raise DataError(
-                "cannot be written: {}", reason, file=self.items_path, hint="Choose another place"
-            ) from None
+        copy_items(dataset.items_path, self.items_path, (item.id for item in items))
 
     def examples(self) -> list[Item]:
         """The items of the reference split that were few-shot examples.
