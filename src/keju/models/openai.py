@@ -141,21 +141,16 @@ class OpenAICompatible(Model):
         messages: list[dict[str, object]] = []
         if system := request.system or self._options.system_prompt:
             messages.append({"role": "system", "content": system})
-        for example in request.examples:
-            messages.append(_user_message(example.prompt, len(example.images)))
-            messages.append({"role": "assistant", "content": example.answer})
         messages.append(_user_message(request.prompt, len(request.images)))
         fields = {"model": self._model, "messages": messages, **self.parameters.sent}
         frame = msgspec.json.encode(fields)
         try:
             urls = [
                 await DATA_URLS.get(ref, partial(images.__getitem__, index), self._options.fit)
-                for index, ref in enumerate(request.all_images)
+                for index, ref in enumerate(request.images)
             ]
         except DataError as error:
             raise AskError("unreadable-image", str(error)) from None
-        count = len(request.images)
-        urls = [*urls[count:], *urls[:count]]  # The examples come before the question.
         head, *frames = frame.split(bytes(_A_URL))
         pieces = [head]
         for url, part in zip(urls, frames, strict=True):

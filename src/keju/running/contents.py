@@ -17,7 +17,6 @@ from keju.definitions import query_of
 from keju.errors import DataError
 from keju.items import OWN_READING, Failure, ImageRef, Item, Request, Setting, get_group
 from keju.models import AskError, DatasetAccess, ItemImages, Model
-from keju.running.examples import Examples
 from keju.running.readings import Reader, Readings, failure_of
 from keju.running.requests import request_count, request_for, requests_for
 from keju.running.selection import RequestVariant, Selection, skip_reason
@@ -139,7 +138,6 @@ class RunContents:
         sent_items: the items of the shard.
         variants: the prompt variants of each item.
         stored_items: the items as the run is to store them, where they differ from the dataset's.
-        examples: what precedes the questions, if a wording has examples.
     """
 
     dataset: Dataset
@@ -149,7 +147,6 @@ class RunContents:
     sent_items: Sequence[Item] = ()
     variants: Sequence[RequestVariant] = ()
     stored_items: Sequence[Item] | None = None
-    examples: Examples | None = None
 
     @cached_property
     def readers(self) -> dict[tuple[str, Setting], Reader]:
@@ -193,8 +190,7 @@ class RunContents:
             elif variant.setting in readings:
                 yield from self._after_reading(item, model, variant, readings[variant.setting])
             else:
-                examples = self.examples.of(item, variant) if self.examples else ()
-                for request in requests_for(item, variant, None, examples):
+                for request in requests_for(item, variant):
                     reason = model.unsupported_reason(request)
                     yield Skipped(reason) if reason else request
 
@@ -202,16 +198,15 @@ class RunContents:
         self, item: Item, model: Model, variant: RequestVariant, readings: Readings
     ) -> Iterator[Element]:
         """The request of an item with a transcription of its images."""
-        examples = self.examples.of(item, variant) if self.examples else ()
         # A model that transcribes first must support the request with the images.
-        if reason := model.unsupported_reason(request_for(item, variant, examples=examples)):
+        if reason := model.unsupported_reason(request_for(item, variant)):
             yield Skipped(reason, request_count(item))
             return
         transcription = readings.of(item, variant)
         # The reasoning of the reader is not part of the transcription.
         text = answer_part(transcription.text) if transcription else item.transcription or ""
         failure = failure_of(transcription) if transcription else None
-        for request in requests_for(item, variant, text, examples):
+        for request in requests_for(item, variant, text):
             is_read = transcription is not None and failure is None
             yield request if is_read else Unread(request, failure)
 
@@ -226,9 +221,8 @@ class RunContents:
                 for variant in self.variants:
                     if self.readers.get((model.name, variant.setting)) != reader:
                         continue
-                    examples = self.examples.of(item, variant) if self.examples else ()
                     if skip_reason(item, variant, model.name) or model.unsupported_reason(
-                        request_for(item, variant, examples=examples)
+                        request_for(item, variant)
                     ):
                         continue
                     request = reader.request(item, variant)

@@ -18,7 +18,6 @@ from keju.files import bounded_bytes
 from keju.items import Record
 from keju.models import Decoding, Fit, ModelOptions
 from keju.models.decoding import checked_extra_body, declared_dtype
-from keju.running.examples import with_examples
 from keju.running.limits import Policy, RetryPolicy
 from keju.running.presets import preset
 from keju.running.prices import read_prices
@@ -53,8 +52,6 @@ class RunOptions(Record, frozen=True, kw_only=True):
     scripts: str | Sequence[str] | None = None
     wordings: str | Sequence[str] | None = None
     prompts: AnyPath | Sequence[AnyPath] | None = None
-    examples: int | Sequence[int] | None = None
-    examples_seed: int = 0
     boxes: str = ""
     items: AnyPath | Sequence[str] | None = None
     pairs: str | None = None
@@ -112,7 +109,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
         if isinstance(paths, str | os.PathLike):
             paths = (paths,)
         own_wordings = [name for path in paths for name in read_prompts(Path(path))]
-        selection = Selection(
+        return Selection(
             tasks=_several(self.tasks) or None,
             limit=self.limit,
             sample=self.sample,
@@ -127,8 +124,6 @@ class RunOptions(Record, frozen=True, kw_only=True):
             pairs=None if self.pairs is None else pair_form(self.pairs).name,
             label=None if self.label is None else checked_label(self.label),
         )
-        counts = (self.examples,) if isinstance(self.examples, int) else self.examples or ()
-        return with_examples(selection, counts, self.examples_seed)
 
     def model_options(self) -> ModelOptions:
         """The settings of all models.

@@ -26,7 +26,6 @@ from keju.definitions.pair_forms import pair_form
 from keju.definitions.wordings import (
     RELEASED,
     own_wordings,
-    parse_few_shot,
     wording,
     wording_skip_reason,
 )
@@ -492,11 +491,6 @@ def _hash_of_images(item: Item) -> int:
     return int.from_bytes(hashlib.sha256(images).digest()[:8], "little")
 
 
-def has_examples(wordings: Iterable[str]) -> bool:
-    """Whether any of these wordings has examples."""
-    return any(parse_few_shot(name).examples for name in wordings)
-
-
 def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
     """The skip reason of an item in a prompt variant, or an empty string.
 
@@ -506,8 +500,6 @@ def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
     setting = variant.setting
     if variant.wording == RELEASED and setting == "image":
         return ""
-    if parse_few_shot(variant.wording).examples and task(item.task).of_pairs:
-        return _("tasks of pairs are asked without examples")
     return (
         wording_skip_reason(item, variant.wording)
         or _setting_skip_reason(item, setting)

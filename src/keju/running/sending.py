@@ -296,7 +296,7 @@ class Sender:
             if response is None:
                 return
             self.keep(response)
-            queue.note(response, self.retry.dead_after, len(job.request.all_images))
+            queue.note(response, self.retry.dead_after, len(job.request.images))
             if queue.slots.stopped:
                 return
 
@@ -375,7 +375,7 @@ class Sender:
     async def _attempt(self, model: Model, request: Request, deadline: float) -> Answer | AskError:
         """Send a request once; its deadline is in `deadline` seconds."""
         seconds = max(0.001, min(self.retry.timeout, deadline))
-        images = LazyImages(self.dataset, request.all_images) if self.dataset is not None else ()
+        images = LazyImages(self.dataset, request.images) if self.dataset is not None else ()
         try:
             async with asyncio.timeout(seconds):
                 return await model.answer(request, images)
@@ -523,7 +523,6 @@ def response_of(
         round=request.round,
         candidate=request.candidate,
         box_convention=request.box_convention,
-        examples=tuple(example.item for example in request.examples),
         text=outcome.text,
         not_text=outcome.not_text,
         thinking=outcome.thinking,

@@ -4,7 +4,6 @@
 
     RUN/  run.json · items.parquet · responses/<model>/<task>.jsonl · scores/*.parquet · run.lock
           readings/<model>.jsonl      transcriptions for own-ocr, own-text and ocr+llm
-          examples.parquet            the items of the few-shot examples
           timings.json                the times of OCR engines on this machine
 
 `keju.running` writes a run directory; scoring and reports read it. It contains everything that they
@@ -19,8 +18,6 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
-
-from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
 from keju.datasets.table import copy_items, iter_ids, iter_items, read_items, write_items
@@ -74,7 +71,6 @@ class RunFolder:
         manifest_path: the manifest, without which it is not a run.
         lock_path: the file that a writing process locks.
         items_path: the items.
-        examples_path: the items of the few-shot examples.
         timings_path: the times of OCR engines on this machine.
         scores_dir: scoring's parquet files.
 
@@ -88,7 +84,6 @@ class RunFolder:
         self.manifest_path = path / "run.json"
         self.lock_path = path / "run.lock"
         self.items_path = path / "items.parquet"
-        self.examples_path = path / "examples.parquet"
         self.timings_path = path / "timings.json"
         self.scores_dir = path / "scores"
         self._read: dict[tuple[Path, Callable[[Path], Any]], tuple[object, Any]] = {}
@@ -213,30 +208,6 @@ class RunFolder:
                 write_atomic(self.items_path, iter(partial(stream.read, 1 << 20), b""))
             return
         copy_items(dataset.items_path, self.items_path, (item.id for item in items))
-
-    def examples(self) -> list[Item]:
-        """The items of the reference split that were few-shot examples.
-
-        Raises:
-            DataError: examples.parquet is damaged, or is not the file that the run stored.
-        """
-        stored = self.manifest().examples_sha256 if self.exists() else ""
-        if stored and self.examples_hash() != stored:
-            raise _altered(self.examples_path)
-        return read_items(self.examples_path) if self.examples_path.is_file() else []
-
-    def examples_hash(self) -> str:
-        """The SHA-256 of the file examples.parquet; empty where there is none."""
-        return sha256_file(self.examples_path) if self.examples_path.is_file() else ""
-
-    def write_examples(self, items: list[Item]) -> None:
-        """Store the items of the few-shot examples, and remove their hash from run.json.
-
-        Without a hash in run.json an interruption between the two files is not reported as damage.
-        """
-        if self.exists() and self.manifest().examples_sha256:
-            self.write_manifest(replace(self.manifest(), examples_sha256=""))
-        write_items(self.examples_path, items)
 
     def dataset(self) -> Dataset:
         """The dataset of this run, which has the images.
