@@ -228,15 +228,13 @@ def record_run(
         not_asked={name: dict(counter) for name, counter in (not_asked or {}).items() if counter},
     )
     if earlier is not None:  # the present command's, with all models of the run
-        counters = {
-            n: counts for n, counts in earlier.not_asked.items() if n not in manifest.models
-        }
+        others = {n: earlier.not_asked.get(n) for n in earlier.models if n not in manifest.models}
         manifest = replace(
             manifest,
             created=earlier.created,
             keju=earlier.keju,
             models={**earlier.models, **manifest.models},
-            not_asked={**counters, **manifest.not_asked},
+            not_asked={n: counts for n, counts in others.items() if counts} | manifest.not_asked,
             plugins=tuple(dict.fromkeys((*earlier.plugins, *manifest.plugins))),
             roles={**earlier.roles, **manifest.roles},
         )

@@ -60,6 +60,10 @@ NO_TRANSCRIPTION = _("it has no transcription, and no T1 item has its image's: n
 _Place = tuple[str, tuple[str, ...]]
 """A task and the hashes of an item's images."""
 
+_KIND = ("benchmark", "task", "query", "verbatim", "split")
+_Kind = tuple[str, str, str, bool, str]
+"""The columns on which the selection of an item depends."""
+
 _MOST_NAMED = 5
 """The number of unknown ids that an error names."""
 
@@ -161,7 +165,9 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> Sequen
         UsageError: a number is not valid, a task is unknown or has no items here, an id of the list
             is unknown, or there is no such setting or script.
     """
-    columns = _Columns.of((_kind_of(item), item.id, get_group(item)) for item in items)
+    columns = _Columns.of(
+        ((*(getattr(item, name) for name in _KIND),), item.id, get_group(item)) for item in items
+    )
     selected = [items[row] for row in _select_rows(columns, selection, dataset)]
     if TRUE_READING.intersection(selection.settings):
         return list(map(transcription_filler(selected, items), selected))
@@ -204,29 +210,14 @@ def read_selected(
     return selected, tuple(reference)
 
 
-class _Kind(NamedTuple):
-    """The part of an item on which its selection depends; few values are different."""
-
-    benchmark: str
-    task: str
-    query: str = ""
-    verbatim: bool = False
-    split: str = "test"
-
-    @property
-    def item(self) -> Item:
-        """An item of this kind, without content."""
-        return Item(id="", **self._asdict())
-
-
-def _kind_of(item: Item) -> _Kind:
-    return _Kind(item.benchmark, item.task, item.query, item.verbatim, item.split)
-
-
 class _Columns(NamedTuple):
-    """What decides which rows of a table are selected: `numbers` are places in `kinds`."""
+    """What decides which rows of a table are selected.
 
-    kinds: list[_Kind]
+    `kinds` are items without content, one for each combination of benchmark, task, question form,
+    verbatim and split, which are few; `numbers` has the kind of each row as a place in `kinds`.
+    """
+
+    kinds: list[Item]
     numbers: array[int]
     ids: list[str]
     groups: list[str]
@@ -242,20 +233,21 @@ class _Columns(NamedTuple):
                 ids.append(name)
             if group:
                 groups.append(group)
-        return cls(list(kinds), numbers, ids, groups)
+        items = [Item(id="", **dict(zip(_KIND, kind, strict=True))) for kind in kinds]
+        return cls(items, numbers, ids, groups)
 
-    def kind(self, row: int) -> _Kind:
+    def kind(self, row: int) -> Item:
         """The kind of a row."""
         return self.kinds[self.numbers[row]]
 
-    def items(self, rows: Iterable[int]) -> list[Item]:
-        """An item of each kind of these rows, without content."""
-        return [kind.item for kind in dict.fromkeys(map(self.kind, rows))]
+    def kinds_of(self, rows: Iterable[int]) -> list[Item]:
+        """The kinds of these rows, each once."""
+        return [self.kinds[number] for number in dict.fromkeys(self.numbers[row] for row in rows)]
 
     def where(self, rows: Sequence[int], takes: Callable[[Item], bool]) -> Sequence[int]:
         """Those of the rows of whose kind a function returns true."""
-        taken = {kind: takes(kind.item) for kind in dict.fromkeys(map(self.kind, rows))}
-        return array("q", (row for row in rows if taken[self.kind(row)]))
+        taken = {id(kind) for kind in self.kinds_of(rows) if takes(kind)}
+        return array("q", (row for row in rows if id(self.kind(row)) in taken))
 
 
 def _table_rows(path: Path, selection: Selection) -> Iterator[tuple[_Kind, str, str]]:
@@ -263,22 +255,16 @@ def _table_rows(path: Path, selection: Selection) -> Iterator[tuple[_Kind, str, 
 
     Ids and groups are read only where they are needed, because they take most of the memory.
     """
-    names = list(_Kind._fields)
+    names = [*_KIND]
     if selection.items is not None or selection.sample is not None:
         names.append("id")
     if selection.sample is not None:
         names += ["group", "images"]
     for row in iter_rows(path, names):
-        kind = _Kind(
-            row["benchmark"] or "",
-            row["task"] or "",
-            row["query"] or "",
-            bool(row["verbatim"]),
-            row["split"] or "test",
-        )
+        benchmark, task_id, query, verbatim, split = (row[name] for name in _KIND)
+        kind = benchmark or "", task_id or "", query or "", bool(verbatim), split or "test"
         name, images = row.get("id") or "", row.get("images") or ()
-        group = row.get("group") or (images[0]["sha256"] if images else name)
-        yield kind, name, group
+        yield kind, name, row.get("group") or (images[0]["sha256"] if images else name)
 
 
 def _select_rows(columns: _Columns, selection: Selection, dataset: Path) -> Sequence[int]:
@@ -288,11 +274,20 @@ def _select_rows(columns: _Columns, selection: Selection, dataset: Path) -> Sequ
     if selection.items is not None:
         rows = _listed_rows(columns, rows, selection.items, dataset)
     if selection.tasks is not None:
-        rows = _rows_of_tasks(columns, rows, selection.tasks, dataset)
+        forms = _forms_here(columns.kinds_of(rows), selection.tasks, dataset)
+        rows = columns.where(rows, forms.takes)
     if own_wordings(selection.wordings):
-        rows = _worded_rows(columns, rows, selection)
+        _check_worded(columns.kinds_of(rows), selection)
+        rows = columns.where(
+            rows,
+            lambda kind: any(not wording_skip_reason(kind, name) for name in selection.wordings),
+        )
     if selection.limit is not None:
-        rows = _first_rows(columns, rows, selection.limit)
+        counts, all_rows, rows = Counter[str](), rows, array("q")
+        for row in all_rows:
+            counts[columns.kind(row).task] += 1
+            if counts[columns.kind(row).task] <= selection.limit:
+                rows.append(row)
     if not rows:
         raise UsageError("{}: no items to ask (the test split is empty)", dataset)
     if selection.sample is not None:
@@ -327,10 +322,9 @@ def _listed_rows(
     return named
 
 
-def _rows_of_tasks(
-    columns: _Columns, rows: Sequence[int], tasks: tuple[str, ...], dataset: Path
-) -> Sequence[int]:
-    forms, kinds = QuestionForms(tasks), columns.items(rows)
+def _forms_here(kinds: Sequence[Item], tasks: tuple[str, ...], dataset: Path) -> QuestionForms:
+    """The question forms of `--task`, all of which the dataset has."""
+    forms = QuestionForms(tasks)
     absent = [
         form.name
         for form in forms.forms or ()
@@ -343,16 +337,15 @@ def _rows_of_tasks(
             ", ".join(absent),
             ", ".join(question_forms_of(kinds)),
         )
-    return columns.where(rows, forms.takes)
+    return forms
 
 
-def _worded_rows(columns: _Columns, rows: Sequence[int], selection: Selection) -> Sequence[int]:
-    """The rows that one of the wordings has a prompt for.
+def _check_worded(kinds: Sequence[Item], selection: Selection) -> None:
+    """Check that each of the user's own wordings has a prompt for one of these kinds.
 
     Raises:
-        UsageError: one of the user's own wordings has a prompt for none of them.
+        UsageError: one has none.
     """
-    kinds = columns.items(rows)
     for name, own in own_wordings(selection.wordings).items():
         if all(wording_skip_reason(kind, name) for kind in kinds):
             raise UsageError(
@@ -362,21 +355,6 @@ def _worded_rows(columns: _Columns, rows: Sequence[int], selection: Selection) -
                 ", ".join(own.prompts),
                 ", ".join(question_forms_of(kinds)) or _("no task"),
             )
-    return columns.where(
-        rows,
-        lambda kind: any(not wording_skip_reason(kind, name) for name in selection.wordings),
-    )
-
-
-def _first_rows(columns: _Columns, rows: Sequence[int], limit: int) -> Sequence[int]:
-    """The first rows of each task."""
-    counts, first = Counter[str](), array("q")
-    for row in rows:
-        name = columns.kind(row).task
-        counts[name] += 1
-        if counts[name] <= limit:
-            first.append(row)
-    return first
 
 
 def _sampled_rows(columns: _Columns, rows: Sequence[int], size: int, seed: int) -> Sequence[int]:
@@ -386,21 +364,20 @@ def _sampled_rows(columns: _Columns, rows: Sequence[int], size: int, seed: int) 
         groups = tasks.setdefault(columns.kind(row).task, {})
         groups.setdefault(columns.groups[row], array("q")).append(row)
     turns = [
-        _in_turn(_shuffled(list(groups.values()), f"{seed}:{name}"), f"{seed}:{name}")
+        _in_turn([*groups.values()], f"{seed}:{name}", shuffle_members=True)
         for name, groups in tasks.items()
     ]
-    return sorted(_in_turn(_shuffled(turns, str(seed)), None)[:size])
+    return sorted(_in_turn(turns, str(seed))[:size])
 
 
-def _shuffled(groups: Sequence[Sequence[int]], seed: str) -> list[Sequence[int]]:
-    draw = random.Random(sha256_bytes(seed.encode()))  # noqa: S311
-    return draw.sample(groups, len(groups))
-
-
-def _in_turn(groups: list[Sequence[int]], seed: str | None) -> Sequence[int]:
-    """One row of each group, then the next of each, and so on."""
-    if seed is not None:
-        draw = random.Random(sha256_bytes(seed.encode()))  # noqa: S311
+def _in_turn(
+    groups: list[Sequence[int]], seed: str, *, shuffle_members: bool = False
+) -> Sequence[int]:
+    """One row of each group, then the next of each, and so on; the groups are shuffled."""
+    number = sha256_bytes(seed.encode())
+    groups = random.Random(number).sample(groups, len(groups))  # noqa: S311
+    if shuffle_members:
+        draw = random.Random(number)  # noqa: S311
         groups = [draw.sample(group, len(group)) for group in groups]
     longest = max(map(len, groups), default=0)
     return array(
@@ -426,8 +403,8 @@ def transcription_filler(
     """
     sources, images = set[str](), set[str]()
     for item in selected:
-        if _lacks(item):
-            sources.add(_source(item))
+        if source := _source(item):
+            sources.add(source)
             images.update(_hashes(item))
     texts: dict[_Place, set[str]] = {}
     for item in everything if sources else ():
@@ -437,9 +414,9 @@ def transcription_filler(
     unique = {place: choices.pop() for place, choices in texts.items() if len(choices) == 1}
 
     def fill(item: Item) -> Item:
-        if not unique or not _lacks(item):
+        source, hashes = _source(item) if unique else "", _hashes(item)
+        if not source:
             return item
-        source, hashes = _source(item), _hashes(item)
         parts = [unique.get((source, (image,)), "") for image in hashes]
         text = unique.get((source, hashes)) or ("\n".join(parts) if all(parts) else "")
         return replace(item, transcription=text) if text else item
@@ -448,11 +425,9 @@ def transcription_filler(
 
 
 def _source(item: Item) -> str:
-    return task(item.task).transcription_from
-
-
-def _lacks(item: Item) -> bool:
-    return bool(_source(item)) and not (item.transcription or "").strip()
+    """The task whose references are sent for an item without a transcription; else empty."""
+    has_text = bool((item.transcription or "").strip())
+    return "" if has_text else task(item.task).transcription_from
 
 
 def _hashes(item: Item) -> tuple[str, ...]:
@@ -497,20 +472,12 @@ def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
     With the name of a model, also why that model is not sent the variant: an OCR engine takes no
     prompt, so that it supports the published wording only.
     """
-    setting = variant.setting
-    if variant.wording == RELEASED and setting == "image":
-        return ""
-    return (
-        wording_skip_reason(item, variant.wording)
-        or _setting_skip_reason(item, setting)
-        or _engine_skip_reason(variant.wording, model)
-    )
-
-
-def _engine_skip_reason(name: str, model: str) -> str:
-    if name != RELEASED and takes_no_prompt(model):
-        return _("an OCR engine takes no prompt: add --wording released to ask it too")
-    return ""
+    if variant.wording != RELEASED:
+        if reason := wording_skip_reason(item, variant.wording):
+            return reason
+        if takes_no_prompt(model):
+            return _("an OCR engine takes no prompt: add --wording released to ask it too")
+    return "" if variant.setting == "image" else _setting_skip_reason(item, variant.setting)
 
 
 def takes_no_prompt(model: str) -> bool:
@@ -519,19 +486,15 @@ def takes_no_prompt(model: str) -> bool:
 
 
 def _setting_skip_reason(item: Item, setting: Setting) -> str:
-    if setting == "image":
-        return ""
+    """The skip reason of an item in a setting that sends a text."""
     if task(item.task).of_pairs:
         return _("it compares two images, and a transcription describes neither")
-    return _text_skip_reason(item, setting)
-
-
-def _text_skip_reason(item: Item, setting: Setting) -> str:
-    """The skip reason in settings that send a text, of an item that compares no pairs."""
     if query_of(item).form == "transcription":
-        if setting in TRUE_READING:
-            return _("with {} the prompt would contain the answer", setting)
-        return _("with {} the first reading is itself the answer: use --setting image", setting)
+        return (
+            _("with {} the prompt would contain the answer", setting)
+            if setting in TRUE_READING
+            else _("with {} the first reading is itself the answer: use --setting image", setting)
+        )
     if setting in OWN_READING and not item.images:
         return _("there is no image to read first")
     if setting in TRUE_READING and not (item.transcription or "").strip():

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from keju.datasets.store import Dataset
-from keju.datasets.table import copy_items, iter_ids, iter_items, read_items, write_items
+from keju.datasets.table import copy_items, iter_ids, iter_items, write_items
 from keju.definitions import register_definition
 from keju.definitions.wordings import register_wordings
 from keju.errors import DataError, UsageError, shortened
@@ -143,8 +143,7 @@ class RunFolder:
         Raises:
             DataError: items.parquet is damaged, or is not the file that the run stored.
         """
-        self.check_items()
-        return read_items(self.items_path)
+        return list(self.iter_items())
 
     def iter_items(self) -> Iterator[Item]:
         """The items of this run, one after the other, so that only a few are in memory.
@@ -177,7 +176,15 @@ class RunFolder:
             DataError: it is another file.
         """
         if not self.has_its_items():
-            raise _altered(self.items_path)
+            raise DataError(
+                "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
+                file=self.items_path,
+                hint=(
+                    "Restore the file, for example with the keju run command that made this run. "
+                    "For corrected references, run it on a dataset with them: no request is sent "
+                    "again"
+                ),
+            )
 
     def has_its_items(self) -> bool:
         """Whether items.parquet is the file that the run stored, or run.json has no hash of it."""
@@ -263,17 +270,6 @@ class RunFolder:
         for path in self.response_files(model):
             if stems is None or path.stem in stems:
                 yield from read_responses(path)
-
-
-def _altered(path: Path) -> DataError:
-    return DataError(
-        "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
-        file=path,
-        hint=(
-            "Restore the file, for example with the keju run command that made this run. For "
-            "corrected references, run it on a dataset with them: no request is sent again"
-        ),
-    )
 
 
 def _read_stored_items(path: Path) -> StoredItems:
