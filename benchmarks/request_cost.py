@@ -34,7 +34,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Item
 from tests.support.serving import Chat
 
-GOAL_MS, GOAL_TIMES, GOAL_MB, GOAL_WALL = 3.0, 3.0, 150, 1.15
+GOAL_MS, GOAL_TIMES, GOAL_MB, GOAL_WALL = 3.0, 3.0, 130, 1.15
 IMAGE_BYTES = 150_000
 PARTS = {
     "raw aiohttp, distinct": "raw",

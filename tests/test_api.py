@@ -63,7 +63,7 @@ PARAMETERS = {
     "run": {
         "dataset": ..., "models": ..., "out": ..., "tasks": None, "limit": None, "sample": None,
         "seed": 0, "rounds": None, "preset": "", "settings": None, "scripts": None,
-        "wordings": None, "prompts": None, "examples": None, "examples_seed": 0, "boxes": "",
+        "wordings": None, "prompts": None, "boxes": "",
         "items": None, "pairs": None, "shard": None, "label": None,
         "base_url": "", "api_key_env": "OPENAI_API_KEY", "concurrency": None, "temperature": None,
         "top_p": None, "top_k": None, "max_tokens": None, "sampling_seed": None,

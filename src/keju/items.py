@@ -229,18 +229,6 @@ def get_group(item: Item) -> str:
     return item.group or (item.images[0].sha256 if item.images else item.id)
 
 
-class Example(Record, frozen=True, kw_only=True):
-    """A few-shot example, a solved item before the question: its prompt, images and reference.
-
-    It is from the reference split, which is never sent as a question.
-    """
-
-    item: str
-    prompt: str
-    answer: str
-    images: tuple[ImageRef, ...] = ()
-
-
 class Request(Record, frozen=True, kw_only=True):
     """One request to a model. It never contains the reference of its item.
 
@@ -248,8 +236,7 @@ class Request(Record, frozen=True, kw_only=True):
     for ``image``, unless an engine transcribes first); `script` is the selected script of the
     prompt; `box_convention` is the coordinate format that the prompt asks for; `candidate` is the
     index in the item's images of the one that is compared with the first, 0 outside of pair tasks.
-    `system` is the system prompt of the wording, and `examples` precede the question. `label` is
-    the run's, which no model sees.
+    `system` is the system prompt of the wording. `label` is the run's, which no model sees.
     """
 
     item: str
@@ -268,19 +255,7 @@ class Request(Record, frozen=True, kw_only=True):
     box_convention: str = ""
     candidate: int = 0
     system: str = ""
-    examples: tuple[Example, ...] = ()
     label: str = ""
-
-    @property
-    def all_images(self) -> tuple[ImageRef, ...]:
-        """The images of the item, then those of the examples."""
-        return (*self.images, *(ref for example in self.examples for ref in example.images))
-
-
-def without_images(request: Request) -> Request:
-    """The same request without its images and those of its examples."""
-    examples = tuple(replace(each, images=()) for each in request.examples)
-    return replace(request, images=(), examples=examples)
 
 
 class Usage(Record, frozen=True, kw_only=True):
@@ -308,12 +283,11 @@ class Response(Record, frozen=True, kw_only=True):
     JSON. `thinking` is reasoning that was returned in a separate field. A failure is in `error`,
     never in `text`. `lines` are an OCR engine's lines in its reading order; `candidate` and
     `box_convention` are the request's; `refused` are decoding parameters that the server did not
-    accept, so that it answered without them. `examples` are the ids of the items before the
-    question. `source_sha256` is the SHA-256 of the file with the answer, where another program made
-    it (`PageFiles`). `served_model` and `fingerprint` are the model and the system fingerprint
-    that the server reported with the answer; empty where it reported none. `uncounted` are
-    estimated tokens of attempts without an answer, which may have been charged and which no server
-    counted.
+    accept, so that it answered without them. `source_sha256` is the SHA-256 of the file with the
+    answer, where another program made it (`PageFiles`). `served_model` and `fingerprint` are the
+    model and the system fingerprint that the server reported with the answer; empty where it
+    reported none. `uncounted` are estimated tokens of attempts without an answer, which may have
+    been charged and which no server counted.
     """
 
     key: str
@@ -340,7 +314,6 @@ class Response(Record, frozen=True, kw_only=True):
     candidate: int = 0
     box_convention: str = ""
     refused: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()
     source_sha256: str = ""
     served_model: str = ""
     fingerprint: str = ""

@@ -125,42 +125,6 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
-def test_a_run_with_examples(chat: Chat, place: Path) -> None:
-    chat.plan(says="B")
-    make(place / "set", fill_pages)
-    done = keju(
-        "run", place / "set", "--model", SERVED, "--base-url", chat.url, "--out", place / "run",
-        "--task", "T7", "--examples", 2, "--examples", 0, "--system", "Be brief.",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found = verified_elsewhere(place, fill_pages)
-    assert (found.result, found.differences, not_verified(found)) == ("verified", (), [])
-    # Two items with two examples, and the same two without.
-    assert checks(found)["keys"] == (4, 0)
-
-
-def test_other_examples_are_named_by_the_keys(chat: Chat, place: Path) -> None:
-    chat.plan(says="B")
-    make(place / "set", fill_pages)
-    wording = Selection(tasks=("T7",), wordings=("released+2-shot",))
-    run(place / "set", [SERVED], place / "run", selection=wording,
-        options=ModelOptions(base_url=chat.url), policy=policy_of(first_wait=0.01))  # fmt: skip
-    score_run(RunFolder.open(place / "run"))
-    written = write_bundle(place / "run", place / "x.zip")
-
-    def other(content: bytes) -> bytes:
-        rows = [json.loads(line) for line in content.splitlines()]
-        rows[0]["examples"].reverse()
-        return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-
-    (member,) = (name for name in members_of(written.path) if name.endswith("T7.jsonl"))
-    changed = altered(written.path, place / "y.zip", member, other, rehash=True)
-    found = verify_bundle(changed, place / "set")
-    assert {each.member for each in found.differences} == {member}
-    assert [each for each in not_verified(found) if "keys" in each]
-
-
 @pytest.mark.parametrize("setting", ["own-ocr", "own-text", "gold-text"])
 def test_a_run_with_a_reading_first(chat: Chat, place: Path, setting: str) -> None:
     chat.plan(says="B")

@@ -79,11 +79,10 @@ def test_items_without_images_are_sound(made: Path) -> None:
 def test_a_model_is_asked_in_the_words_of_the_authors(made: Path, chat: Chat) -> None:
     chat.plan(images=True, says="答案是：B")
     done("run", made / "aclue", "--model", "openai:m", "--base-url", chat.url, "--task",
-         "aclue_sentence_segmentation", "--examples", 2, "--out", made / "run")  # fmt: skip
+         "aclue_sentence_segmentation", "--out", made / "run")  # fmt: skip
     bodies = [json.loads(each)["messages"] for each in chat.stats()["bodies"]]
     (sent,) = [body for body in bodies if "风/清月白" in str(body[-1])]
-    assert [each["role"] for each in sent] == ["user", "assistant"] * 2 + ["user"]
-    assert {each["content"] for each in sent if each["role"] == "assistant"} == {"A"}
+    assert [each["role"] for each in sent] == ["user"]
     assert sent[-1]["content"] == (
         "以下是关于古文断句的单项选择题，请直接给出正确答案的选项。\n\n"
         "题目：以下选项断句正确的是（）\nA. 风/清月白\nB. 风清/月白\nC. 风清月/白\n"

@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keju.datasets.table import (
-    SCHEMA,
+    COLUMNS,
     as_stored,
     copy_items,
+    frame_schema,
     iter_ids,
     read_items,
     write_items,
@@ -79,7 +80,7 @@ def item(**more: object) -> Item:
 
 
 def test_every_field_of_an_item_has_its_column() -> None:
-    assert tuple(SCHEMA) == Item.__struct_fields__
+    assert tuple(COLUMNS) == Item.__struct_fields__
 
 
 @settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
@@ -116,7 +117,7 @@ def test_a_part_of_a_table_is_copied_in_its_order_as_it_stands(tmp_path: Path) -
 
 def test_types_hold_even_when_every_value_is_empty(tmp_path: Path) -> None:
     write_items(tmp_path / "items.parquet", [item()])
-    assert pl.read_parquet_schema(tmp_path / "items.parquet") == dict(SCHEMA)
+    assert pl.read_parquet_schema(tmp_path / "items.parquet") == dict(frame_schema())
 
 
 def test_whole_coordinates_come_back_as_floats_of_the_same_value(tmp_path: Path) -> None:

@@ -277,36 +277,24 @@ def keys_of_the_bundled_set(trial: Trial) -> Parts:
     return parts
 
 
-def pairs_and_examples(trial: Trial) -> Parts:
-    """Reduced forms of pairs, and few-shot examples, drawn with several seeds."""
+def pairs(trial: Trial) -> Parts:
+    """Reduced forms of pairs, drawn with several seeds."""
     rejoining = ("--task", "rejoining")
-    pairs: dict[str, tuple[object, ...]] = {
+    forms: dict[str, tuple[object, ...]] = {
         "once": rejoining,
         "gallery=4": rejoining,
         "gallery=5": (),
         "gallery=5,seed=7": (),
         "gallery=9,seed=1": ("--rounds", 2, "--task", "retrieval"),
     }  # fmt: skip
-    parts = {
+    return {
         f"keys: pairs, {form}": trial.keys(
             trial.run("mini", *COPY, "--pairs", form, "--task", "T7", *options)
             if options
             else trial.run("mini", *COPY, "--pairs", form)
         )
-        for form, options in pairs.items()
+        for form, options in forms.items()
     }
-    tasks = [f"--task={name}" for name in ("T5", "T7", "T10", "T31", "T45")]
-    for seed in (0, 7):
-        run = trial.run(
-            "mini", *COPY, "--examples", 1, "--examples", 2, "--examples-seed", seed, *tasks
-        )
-        parts[f"keys: examples, seed {seed}"] = trial.keys(run)
-    run = trial.run(
-        "mini", *COPY, "--examples", 0, "--examples", 2, "--script", "traditional",
-        "--setting", "image", "--setting", "gold-ocr", "--rounds", 2, *tasks,
-    )  # fmt: skip
-    parts["keys: examples, traditional and gold-ocr"] = trial.keys(run)
-    return parts
 
 
 def samples(trial: Trial) -> Parts:
@@ -371,8 +359,6 @@ def prompts_to_a_server(trial: Trial) -> Parts:
         "wordings": ("--wording", "released", "--wording", "obi-gemini", "--task", "recognition"),
         "own prompts": ("--prompts", "prompts.toml", "--wording", "released", *tasks),
         "boxes": (*tasks, "--boxes", "yxyx-1000"),
-        "examples": ("--examples", 1, "--examples", 2, "--script", "traditional",
-                     "--task", "T7", "--task", "T45", "--limit", 2),
         "pairs": ("--pairs", "gallery=4", "--task", "rejoining", "--limit", 4),
         "a label": (*tasks, "--label", "step-2000"),
     }  # fmt: skip
@@ -404,7 +390,7 @@ def options_of_a_server(trial: Trial) -> Parts:
             'user="k"',
         ),
         "system prompt": ("--system-prompt", "Answer in Chinese."),
-        "system prompt of a file": ("--system", "@system.txt", "--examples", 1),
+        "system prompt of a file": ("--system", "@system.txt"),
         "dtype": ("--dtype", "bfloat16"),
         "preset": ("--preset", "mcs-bench"),
         "preset, overridden": ("--preset", "mcs-bench", "--temperature", 0.2, "--rounds", 2),
@@ -653,7 +639,7 @@ def lacks_engines() -> bool:
 
 
 GROUPS: tuple[Callable[[Trial], Parts], ...] = (
-    keys_of_the_bundled_set, pairs_and_examples, samples, layouts, prompts_to_a_server,
+    keys_of_the_bundled_set, pairs, samples, layouts, prompts_to_a_server,
     options_of_a_server, resumed_runs, refused_parameters, batches, other_models,
     python_functions, judges,
 )  # fmt: skip

@@ -6,13 +6,12 @@ import asyncio
 import threading
 
 import pytest
-from msgspec.structs import replace
 
 from keju.errors import DataError
-from keju.items import Example, Line
+from keju.items import Line
 from keju.models import Answer, AskError
 from keju.models.engine import Engine, PageReading
-from tests.models.conftest import IMAGE, page_request
+from tests.models.conftest import page_request
 
 
 def column(text: str, x: float) -> Line:
@@ -72,13 +71,6 @@ def test_an_answer_is_cut_off_if_the_text_of_one_image_is():
     assert [(each.text, each.status, each.finish_reason) for each in found] == [
         ("天", "answered", "stop"), ("", "truncated", "length"), ("天", "truncated", "length"),
     ]  # fmt: skip
-
-
-def test_the_images_of_examples_are_not_read():
-    engine = Reader(a=PageReading(text="天"))
-    shown = Example(item="e", prompt="?", answer="地", images=(IMAGE,))
-    request = replace(page_request(), examples=(shown,))
-    assert asyncio.run(engine.answer(request, [b"a", b"of the example"])).text == "天"
 
 
 @pytest.mark.parametrize(

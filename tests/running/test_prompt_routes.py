@@ -1,4 +1,4 @@
-"""Own prompts and examples by every route: a request is the same directly, in batches, by Inspect.
+"""Own prompts by every route: a request is the same directly, in batches, by Inspect.
 
 The servers are real ones of the OpenAI form.
 """
@@ -19,8 +19,7 @@ from tests.support.making import picture
 from tests.support.needing import inspect_missing
 
 PROMPTS = '[tasks.T7]\nask = "Look. {prompt}"\nsystem = "Be brief."\n'
-WORDINGS = 4
-"""Two wordings, each without examples and with one."""
+WORDINGS = 2
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +39,21 @@ def ask(
 ) -> None:
     prompts = out.parent / "mine.toml"
     prompts.write_text(PROMPTS, "utf-8")
-    done = keju("run", dataset, "--model", model, "--base-url", server.url, "--out", out,
-                "--prompts", prompts, "--wording", "released", "--examples", 0, "--examples", 1,
-                *more)  # fmt: skip
+    done = keju(
+        "run",
+        dataset,
+        "--model",
+        model,
+        "--base-url",
+        server.url,
+        "--out",
+        out,
+        "--prompts",
+        prompts,
+        "--wording",
+        "released",
+        *more,
+    )
     assert done.returncode == status, done.stderr
 
 
@@ -61,7 +72,7 @@ def turns(server: BatchChat, start: int = 0) -> list[str]:
 
 
 def stored(out: Path) -> set[tuple[str, ...]]:
-    return {(r.item, r.wording, r.text, *r.examples) for r in RunFolder.open(out).responses()}
+    return {(r.item, r.wording, r.text) for r in RunFolder.open(out).responses()}
 
 
 def test_batches_are_sent_and_stored_as_requests_that_are_asked_directly(
@@ -77,7 +88,7 @@ def test_batches_are_sent_and_stored_as_requests_that_are_asked_directly(
     server.post("work", {})
     ask(dataset, tmp_path / "batched", server, "openai:served", "--batch")
     assert turns(server, count) == turns(server)[::2]
-    keys = [{(r.key, r.item, r.wording, r.text, r.examples)
+    keys = [{(r.key, r.item, r.wording, r.text)
              for r in RunFolder.open(tmp_path / name).responses()}
             for name in ("direct", "batched")]  # fmt: skip
     assert keys[0] == keys[1]

@@ -192,7 +192,7 @@ def test_restricted_data_are_refused_before_any_connection(
         ask(data, tmp_path / "r")
     assert refused.value.template.startswith("{}. Nothing was sent. If")
     sending = refused.value.values[0]
-    assert sending.template.startswith("the images and texts of {n:,}")
+    assert sending.template.startswith("the data of {n:,}")
     assert (sending.number, sending.values[1]) == (2, HOST)
     assert (next(filter(None, reversed(own)), "") or licence) in str(refused.value)
     assert "--send-restricted-data" in str(refused.value)
@@ -301,7 +301,7 @@ def test_a_judge_that_is_refused_can_be_asked_elsewhere(far: Chat, judged: Calla
     assert refused.returncode == 2
     assert "--send-restricted-data" in refused.stderr
     assert HOST in refused.stderr
-    assert "the texts of 1 item" in refused.stderr
+    assert "the data of 1 item" in refused.stderr
     assert far.stats()["requests"] == 0
     far.plan(says="分数：7")
     assert command(*grade, "--base-url", far.url).returncode == 0
@@ -420,7 +420,7 @@ def plan(data: Path, *more: object) -> str:
 def test_a_plan_states_what_will_be_asked(far: Chat, tmp_path: Path):
     data, line = dataset(tmp_path / "d", "unknown"), "Before the first request you will be asked"
     assert line in plan(data, "--base-url", ELSEWHERE)
-    assert f"the images and texts of 2 items of old-books go to {HOST}" in plan(
+    assert f"the data of 2 items of old-books go to {HOST}" in plan(
         data, "--base-url", ELSEWHERE
     )
     assert line not in plan(data, "--base-url", "http://127.0.0.1:9/v1")
@@ -433,7 +433,7 @@ def test_without_a_terminal_the_command_ends_with_one_line(far: Chat, tmp_path: 
     refused = command(*asks)
     assert refused.returncode == 2
     assert len(refused.stderr.splitlines()) == 1
-    assert refused.stderr.startswith("keju: the images and texts of 2 items of old-books")
+    assert refused.stderr.startswith("keju: the data of 2 items of old-books")
     assert not (tmp_path / "r").exists()
     assert command(*asks, "--send-restricted-data").returncode == 0
     assert far.stats()["requests"] == 2

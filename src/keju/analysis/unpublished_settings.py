@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from keju.analysis.run_set import RunSet
 from keju.definitions import query_of
-from keju.definitions.wordings import RELEASED, parse_few_shot, wording
+from keju.definitions.wordings import RELEASED, wording
 from keju.runs import RunManifest
 from keju.texts import Text, _, listed, recognised
 
@@ -44,16 +44,6 @@ def otherwise_lines(manifest: RunManifest) -> Iterator[Text]:
 def _wording_lines(manifest: RunManifest) -> Iterator[Text]:
     for name in manifest.wordings:
         if name != RELEASED:
-            shots = parse_few_shot(name)
-            if shots.examples:
-                yield _(
-                    "Wording {}: {} examples of the reference split, sampled with seed {}",
-                    name,
-                    shots.examples,
-                    shots.seed,
-                )
-            if shots.base == RELEASED:
-                continue
             found = wording(name)
             yield _(
                 "Wording {}: {}. Source: {}", name, recognised(found.what), recognised(found.source)

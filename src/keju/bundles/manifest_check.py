@@ -18,7 +18,6 @@ from keju.bundles.verification import Findings
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.models import role_of
-from keju.running.selection import has_examples
 from keju.runs import FORMAT
 from keju.texts import _
 
@@ -94,7 +93,6 @@ def _determined_of_run(bundle: Bundle) -> dict[str, tuple[object, object]]:
     return {
         # A path must be empty, because a reader of the run would open it.
         "dataset_path": (run.dataset_path, ""),
-        "examples_sha256": (bool(run.examples_sha256), has_examples(run.wordings)),
         "benchmarks": (sorted(run.benchmarks.keys() - names), []),
         "roles": (run.roles, known),
     }
@@ -142,7 +140,7 @@ def _stated(bundle: Bundle, dataset: Dataset | None) -> Iterator[str]:
     """The fields that no other part of the bundle or the dataset determines."""
     run = bundle.run_manifest
     yield from _STATED
-    for name in ("not_asked", "plugins", "roles", "unit", "examples_sha256"):
+    for name in ("not_asked", "plugins", "roles", "unit"):
         if getattr(run, name):
             yield name
     if dataset is None:

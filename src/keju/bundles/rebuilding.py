@@ -18,8 +18,6 @@ from keju.datasets.table import copy_items, iter_items, write_items
 from keju.errors import DataError, UsageError, english_problem
 from keju.items import ImageRef, Item, get_group
 from keju.running.pair_reducing import reduce_pairs_for_run
-from keju.running.selection import has_examples
-from keju.runs import RunFolder
 from keju.texts import _
 
 _CHECK = "items"
@@ -145,14 +143,6 @@ def _write_items(bundle: Bundle, dataset: Dataset | None, target: Path, findings
     if dataset is None:
         shutil.copyfile(bundle.table(RUN_ITEMS), target)
         return True
-    if not _copy(bundle, dataset, target, findings):
-        return False
-    if has_examples(bundle.run_manifest.wordings):
-        _copy_examples(bundle, dataset, target.parent)
-    return True
-
-
-def _copy(bundle: Bundle, dataset: Dataset, target: Path, findings: Findings) -> bool:
     ids = {item.id for item in bundle.items()}
     copy_items(dataset.items_path, target, ids)
     if form := bundle.run_manifest.pairs:
@@ -168,13 +158,6 @@ def _copy(bundle: Bundle, dataset: Dataset, target: Path, findings: Findings) ->
             findings.add_not_verified(_("all scores"), reason)
             return False
     return True
-
-
-def _copy_examples(bundle: Bundle, dataset: Dataset, run: Path) -> None:
-    """Write the items of the reference split that can be few-shot examples of the run."""
-    asked = {(item.task, item.query) for item in bundle.items()}
-    items = (item for item in dataset.items() if item.split == "reference")
-    RunFolder(run).write_examples([item for item in items if (item.task, item.query) in asked])
 
 
 def _check_images(

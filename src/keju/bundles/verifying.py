@@ -236,7 +236,7 @@ class _Verifier:
         self._bundle.extract_run(self._run.path)
         manifest: RunManifest = self._bundle.run_manifest
         # The path belongs to another machine; files at this path must not be read here.
-        cleared = replace(manifest, items_sha256="", examples_sha256="", dataset_path="")
+        cleared = replace(manifest, items_sha256="", dataset_path="")
         write_json(self._run.manifest_path, cleared)
 
     def _rebuild(self) -> bool:

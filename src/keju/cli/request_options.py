@@ -125,18 +125,6 @@ class PromptOptions:
             "given several times.",
         ),
     ] = None
-    examples: Annotated[
-        list[int] | None,
-        prompt_option(
-            metavar="N",
-            help="Number of example items with their answers, from the reference split, before "
-            "each question. Default: 0. Can be given several times.",
-        ),
-    ] = None
-    examples_seed: Annotated[
-        int,
-        prompt_option(metavar="N", help="Seed of the choice of examples."),
-    ] = 0
     boxes: BoxConvention = ""
     system_prompt: Annotated[
         str,

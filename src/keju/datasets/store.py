@@ -19,8 +19,6 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from keju.datasets.definitions import know_stored
 from keju.datasets.manifest import (
     FORMAT,
@@ -54,6 +52,8 @@ from keju.object_stores import is_address
 from keju.texts import Text, _
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from keju.datasets.remote import RemoteDataset
 
 __all__ = [

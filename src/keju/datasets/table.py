@@ -13,12 +13,13 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import polars as pl
+import numpy as np
 from msgspec.structs import force_setattr
 
 from keju.errors import DataError
@@ -27,6 +28,8 @@ from keju.items import ImageRef, Item, Provenance
 from keju.local_paths import check_local
 
 if TYPE_CHECKING:
+    # Both are slow to import, and polars takes 50 MB that reading and copying items does not need.
+    import polars as pl
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile, ParquetWriter
 
@@ -36,59 +39,47 @@ PARTS = "part-*.parquet"
 BATCH_ROWS = 1024
 """Rows that are in memory at a time."""
 
-_ENTRIES = pl.List(pl.Struct({"key": pl.String, "value": pl.String}))
+_ENTRIES = [{"key": "String", "value": "String"}]
 
-_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
-    "id": pl.String,
-    "benchmark": pl.String,
-    "task": pl.String,
-    "query": pl.String,
-    "images": pl.List(
-        pl.Struct(
-            {
-                "path": pl.String,
-                "sha256": pl.String,
-                "width": pl.Int64,
-                "height": pl.Int64,
-                "size": pl.Int64,
-            }
-        )
-    ),
-    "question": pl.String,
+COLUMNS: dict[str, Any] = {
+    "id": "String",
+    "benchmark": "String",
+    "task": "String",
+    "query": "String",
+    "images": [
+        {"path": "String", "sha256": "String", "width": "Int64", "height": "Int64", "size": "Int64"}
+    ],
+    "question": "String",
     "question_in": _ENTRIES,
-    "verbatim": pl.Boolean,
+    "verbatim": "Boolean",
     "fields": _ENTRIES,
-    "options": pl.List(pl.String),
-    "answer": pl.String,
-    "answer_simplified": pl.String,
-    "also_accepted": pl.List(pl.String),
-    "boxes": pl.List(
-        pl.Struct({"x0": pl.Float64, "y0": pl.Float64, "x1": pl.Float64, "y1": pl.Float64})
-    ),
-    "transcription": pl.String,
-    "lines": pl.List(
-        pl.Struct(
-            {
-                "id": pl.String,
-                "text": pl.String,
-                "polygon": pl.List(pl.List(pl.Float64)),
-                "kind": pl.String,
-                "source_kind": pl.String,
-                "confidence": pl.Float64,
-            }
-        )
-    ),
-    "relevant": pl.List(pl.Int64),
-    "group": pl.String,
-    "split": pl.String,
+    "options": ["String"],
+    "answer": "String",
+    "answer_simplified": "String",
+    "also_accepted": ["String"],
+    "boxes": [dict.fromkeys(("x0", "y0", "x1", "y1"), "Float64")],
+    "transcription": "String",
+    "lines": [
+        {
+            "id": "String",
+            "text": "String",
+            "polygon": [["Float64"]],
+            "kind": "String",
+            "source_kind": "String",
+            "confidence": "Float64",
+        }
+    ],
+    "relevant": ["Int64"],
+    "group": "String",
+    "split": "String",
     "metadata": _ENTRIES,
-    "provenance": pl.List(
-        pl.Struct(dict.fromkeys(("step", "tool", "source", "licence", "person", "note"), pl.String))
-    ),
-    "draft": pl.Boolean,
+    "provenance": [
+        dict.fromkeys(("step", "tool", "source", "licence", "person", "note"), "String")
+    ],
+    "draft": "Boolean",
 }
-SCHEMA = pl.Schema(_COLUMNS)
-"""The columns of items.parquet. A dict is a list of key and value, a point a list of x and y."""
+"""The columns of items.parquet with their types: a list has the type of its elements, and a
+structure those of its fields. A dict is a list of key and value, a point a list of x and y."""
 
 _NEEDED = frozenset({"id", "benchmark", "task"})
 
@@ -105,6 +96,34 @@ _KNOWN_IMAGES = 1 << 16
 """The number of images whose references are shared by the items that follow."""
 
 
+def _arrow_type(shape: Any) -> pa.DataType:  # noqa: ANN401 - a nested structure
+    """The type of a column in a file; see `COLUMNS`."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if isinstance(shape, list):
+        return pa.large_list(_arrow_type(shape[0]))
+    if isinstance(shape, dict):
+        return pa.struct([(name, _arrow_type(of_field)) for name, of_field in shape.items()])
+    plain = {"String": pa.large_string(), "Int64": pa.int64(), "Float64": pa.float64()}
+    return plain.get(shape) or pa.bool_()
+
+
+@cache
+def arrow_schema() -> pa.Schema:
+    """The columns of a written file."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.schema([(name, _arrow_type(shape)) for name, shape in COLUMNS.items()])
+
+
+@cache
+def frame_schema() -> pl.Schema:
+    """The columns of a polars table of items."""
+    import polars as pl  # noqa: PLC0415
+
+    return pl.DataFrame(arrow_schema().empty_table()).schema
+
+
 def write_items(path: Path, items: Iterable[Item]) -> None:
     """Write items as parquet, in their order, atomically.
 
@@ -117,11 +136,13 @@ def write_items(path: Path, items: Iterable[Item]) -> None:
 
 
 def stored_frame(path: Path, items: Sequence[Item]) -> pl.DataFrame:
-    """Items that are `as_stored` as a table with the columns of `SCHEMA`, in their order.
+    """Items that are `as_stored` as a table with the columns of `COLUMNS`, in their order.
 
     Raises:
         DataError: an item contains something that cannot be stored.
     """
+    import polars as pl  # noqa: PLC0415
+
     try:
         starts = range(0, max(1, len(items)), _FEW)
         return pl.concat(_frame_of(items[start : start + _FEW]) for start in starts)
@@ -137,24 +158,39 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
     Raises:
         DataError: the source is missing or damaged, or the target cannot be written.
     """
+    import pyarrow as pa  # noqa: PLC0415
+
     chosen = frozenset(ids)
-    frames = (
-        frame.filter(pl.Series([name in chosen for name in frame["id"]], dtype=pl.Boolean))
-        for frame in iter_frames(source)
-    )
-    _write_frames(target, frames)
-
-
-def _write_frames(path: Path, frames: Iterable[pl.DataFrame]) -> None:
-    """Write a table; batches that became small share a row group."""
-    with TableWriter(path) as writer:
-        waiting = pl.DataFrame(schema=SCHEMA)
-        for frame in frames:
-            waiting = pl.concat([waiting, _with_absent(frame, SCHEMA)])
-            if waiting.height >= BATCH_ROWS:
+    empty = pa.Table.from_batches([], arrow_schema())
+    with TableWriter(target) as writer:
+        waiting = empty
+        for part, batch in _iter_batches(source):
+            is_chosen = [name in chosen for name in batch["id"].to_pylist()]
+            # From its bits, because `pa.array` imports pandas where that is installed (40 MB).
+            bits = pa.py_buffer(np.packbits(np.array(is_chosen, bool), bitorder="little"))
+            mask = pa.Array.from_buffers(pa.bool_(), len(is_chosen), [None, bits])
+            with reporting_damage(part):
+                copied = _with_absent_columns(batch.filter(mask))
+            # Batches that became small share a row group.
+            waiting = pa.concat_tables([waiting, copied])
+            if waiting.num_rows >= BATCH_ROWS:
                 writer.write(waiting)
-                waiting = waiting.clear()
+                waiting = empty
         writer.write(waiting)
+
+
+def _with_absent_columns(batch: pa.RecordBatch) -> pa.Table:
+    """The rows as they are written; columns that the file lacks have no values."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    schema = arrow_schema()
+    columns = [
+        batch[field.name].cast(field.type)
+        if field.name in batch.schema.names
+        else pa.nulls(batch.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def iter_ids(path: Path) -> Iterator[str]:
@@ -163,7 +199,8 @@ def iter_ids(path: Path) -> Iterator[str]:
     Raises:
         DataError: the file is missing, damaged, or is not a table of items.
     """
-    return (str(name) for frame in iter_frames(path, ["id"]) for name in frame["id"])
+    for _part, batch in _iter_batches(path, ["id"]):
+        yield from map(str, batch["id"].to_pylist())
 
 
 def read_items(path: Path) -> list[Item]:
@@ -183,9 +220,12 @@ def iter_items(path: Path) -> Iterator[Item]:
     """
     refs: dict[tuple[object, ...], ImageRef] = {}
     before = 0
-    for frame in iter_frames(path):
-        yield from _items_of(frame.iter_rows(named=True, buffer_size=_FEW), path, refs, before)
-        before += frame.height
+    for part, batch in _iter_batches(path):
+        for start in range(0, batch.num_rows, _FEW):
+            with reporting_damage(part):
+                rows = batch.slice(start, _FEW).to_pylist()
+            yield from _items_of(rows, path, refs, before + start)
+        before += batch.num_rows
 
 
 def _items_of(
@@ -285,12 +325,14 @@ def as_stored(item: Item) -> Item:
 
 def _frame_of(items: Sequence[Item]) -> pl.DataFrame:
     """Items as a table, by way of JSON: polars reads nested lists far faster from it."""
-    rows = [msgspec.json.encode(_row(item)).decode() for item in items]
-    return pl.Series(rows, dtype=pl.String).str.json_decode(pl.Struct(SCHEMA)).struct.unnest()
+    import polars as pl  # noqa: PLC0415
+
+    rows = pl.Series([msgspec.json.encode(_row(item)).decode() for item in items], dtype=pl.String)
+    return rows.str.json_decode(pl.Struct(frame_schema())).struct.unnest()
 
 
 def _row(item: Item) -> dict[str, object]:
-    row = {name: getattr(item, name) for name in SCHEMA}
+    row = {name: getattr(item, name) for name in COLUMNS}
     row["images"] = [msgspec.structs.asdict(ref) for ref in item.images]
     row["boxes"] = [msgspec.structs.asdict(box) for box in item.boxes]
     row["lines"] = [msgspec.structs.asdict(line) for line in item.lines]
@@ -352,19 +394,19 @@ class TableWriter:
             self._flush()
         return stored
 
-    def write(self, frame: pl.DataFrame) -> None:
-        """Write a batch of rows.
+    def write(self, table: pa.Table) -> None:
+        """Write a batch of rows with the columns of `arrow_schema`.
 
         Raises:
             DataError: the file cannot be written.
         """
         try:
             file = self._file or self._open()
-            if frame.height:
-                file.write_table(_arrow(frame), row_group_size=self._rows or frame.height)
+            if table.num_rows:
+                file.write_table(table, row_group_size=self._rows or table.num_rows)
         except OSError as error:
             raise _not_writable(self._target, error) from None
-        self._file_rows += frame.height
+        self._file_rows += table.num_rows
 
     def close(self) -> None:
         """Write the rest, and give the complete file its name.
@@ -389,9 +431,11 @@ class TableWriter:
         return 0 < self._part_rows <= self._file_rows + len(self._waiting)
 
     def _flush(self) -> None:
+        import polars as pl  # noqa: PLC0415
+
         frame = stored_frame(self.path, self._waiting)
         self._waiting = []
-        self.write(frame)
+        self.write(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
         if self._is_part_full():
             self._end_file()
 
@@ -405,7 +449,7 @@ class TableWriter:
         self._target.parent.mkdir(parents=True, exist_ok=True)
         self._file = ParquetWriter(
             self._partial,
-            _arrow(pl.DataFrame(schema=SCHEMA)).schema,
+            arrow_schema(),
             compression="zstd",
             write_statistics=list(_STATISTICS),
         )
@@ -425,10 +469,6 @@ class TableWriter:
         finally:
             self._file = None
             self._file_rows = 0
-
-
-def _arrow(frame: pl.DataFrame) -> pa.Table:
-    return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
 def _not_writable(path: Path, error: OSError) -> DataError:
@@ -464,9 +504,7 @@ def table_files(path: Path) -> list[Path]:
 def iter_frames(
     path: Path, columns: Sequence[str] | None = None, *, rows: int = BATCH_ROWS
 ) -> Iterator[pl.DataFrame]:
-    """A table of items in batches, in its order, with the types of `SCHEMA`.
-
-    Memory is bounded by a batch and by the compressed rows of one file's row group.
+    """A table of items in batches, in its order, as polars tables.
 
     Args:
         path: the table.
@@ -476,20 +514,52 @@ def iter_frames(
     Raises:
         DataError: it is missing, damaged, or is not a table of items.
     """
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
+    import polars as pl  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415
 
+    schema = frame_schema()
+    for part, batch in _iter_batches(path, columns, rows):
+        with reporting_damage(part):
+            try:
+                frame = pl.DataFrame(pa.Table.from_batches([batch]))
+            except pl.exceptions.PanicException as error:
+                raise ValueError(error) from None
+            frame = frame.cast({name: schema[name] for name in frame.columns})
+        names = columns or frame.columns
+        absent = [pl.lit(None, schema[name]).alias(name) for name in names if name not in frame]
+        yield frame.with_columns(absent).select(list(names))
+
+
+def iter_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Some columns of a table of items, row by row; one that the file lacks is None.
+
+    Raises:
+        DataError: it is missing, damaged, or is not a table of items.
+    """
+    absent = dict.fromkeys(columns)
+    for part, batch in _iter_batches(path, columns):
+        with reporting_damage(part):
+            rows = batch.to_pylist()
+        yield from (absent | row for row in rows)
+
+
+def _iter_batches(
+    path: Path, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS
+) -> Iterator[tuple[Path, pa.RecordBatch]]:
+    """The batches of a table's files, each with its file; without the columns that it lacks.
+
+    Memory is bounded by a batch and by the compressed rows of one file's row group.
+    """
     for part in table_files(path):
         file = open_file(part, memory_map=False)
-        found = _check_columns(part)
+        found = _check_columns(part, file)
         present = [name for name in columns or found if name in found]
         with reporting_damage(part):
             # Group by group: batches of the whole file would keep what was read of it in memory.
             for group in range(file.num_row_groups):
                 for batch in file.iter_batches(rows, [group], columns=present, use_threads=False):
                     batch.validate(full=True)  # polars crashes on text that is not UTF-8.
-                    frame = pl.DataFrame(pa.Table.from_batches([batch]))
-                    frame = frame.cast({name: SCHEMA[name] for name in present})
-                    yield _with_absent(frame, columns) if columns else frame
+                    yield part, batch
 
 
 def open_file(path: Path, *, memory_map: bool = True) -> ParquetFile:
@@ -528,7 +598,7 @@ def reporting_damage(path: Path | str) -> Iterator[None]:
         yield
     except DataError:
         raise
-    except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - almost anything
+    except Exception as error:  # noqa: BLE001 - almost anything
         reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
         raise DataError(
             "not readable as parquet: {}",
@@ -541,8 +611,8 @@ def reporting_damage(path: Path | str) -> Iterator[None]:
 _PANDAS_INDEX = "__index_level_0__"
 
 
-def _check_columns(path: Path) -> list[str]:
-    """The columns of a file, all of them with the types of `SCHEMA`.
+def _check_columns(path: Path, file: ParquetFile) -> list[str]:
+    """The columns of a file, all of them with the types of `COLUMNS`.
 
     pandas also stores the index of rows that it has filtered.
 
@@ -550,33 +620,40 @@ def _check_columns(path: Path) -> list[str]:
         DataError: it is not a table of items.
     """
     with reporting_damage(path):
-        schema = pl.read_parquet_schema(path)
-    schema.pop(_PANDAS_INDEX, None)
-    if not set(schema) >= _NEEDED or not set(schema) <= set(SCHEMA):
+        kinds = {field.name: _kind_of(field.type) for field in file.schema_arrow}
+    kinds.pop(_PANDAS_INDEX, None)
+    if not set(kinds) >= _NEEDED or not set(kinds) <= set(COLUMNS):
         raise DataError(
             "not a table of items: expected the columns {}; found {}",
-            _names(SCHEMA),
-            _names(schema),
+            _names(COLUMNS),
+            _names(kinds),
             file=path,
         )
-    for name, kind in schema.items():
+    for name, kind in kinds.items():
+        expected = "List" if isinstance(COLUMNS[name], list) else COLUMNS[name]
         # pandas gives no type to a column, or a part of one, without any value.
-        if kind != pl.Null and kind.base_type() != SCHEMA[name].base_type():
+        if kind not in ("Null", expected):
             raise DataError(
                 "column {!r} must be {}, but is {}",
                 name,
-                SCHEMA[name],
+                expected,
                 kind,
                 file=path,
                 hint="Write the table with the types of the original, for example with polars",
             )
-    return list(schema)
+    return list(kinds)
 
 
-def _with_absent(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
-    """The columns of these names in their order; those that the table lacks have no values."""
-    absent = [pl.lit(None, SCHEMA[name]).alias(name) for name in columns if name not in frame]
-    return frame.with_columns(absent).select(list(columns))
+def _kind_of(of_column: pa.DataType) -> str:
+    """The name of a column's type as in `COLUMNS`."""
+    name = str(of_column)
+    if name.startswith(("list<", "large_list<", "list_view<", "large_list_view<")):
+        return "List"
+    names = {
+        "string": "String", "large_string": "String", "string_view": "String",
+        "int64": "Int64", "double": "Float64", "bool": "Boolean", "null": "Null",
+    }  # fmt: skip
+    return names.get(name, name)
 
 
 def _names(schema: Iterable[str]) -> str:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -28,7 +27,6 @@ RELEASED = "released"
 """The name of the benchmark's own wording."""
 
 _FILE = "wordings.toml"
-_SHOTS = re.compile(r"(.+)\+([1-9][0-9]?)-shot(?:\.([1-9][0-9]{0,8}))?")
 _NAME = re.compile(r"\w[\w.-]{0,39}")
 _HINT = "See docs/prompts.md"
 
@@ -79,30 +77,6 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return sha256_bytes(sent)[:8]
 
 
-class FewShotWording(NamedTuple):
-    """A wording with few-shot examples: their number, and the seed with which they are drawn.
-
-    Its name is that of the wording, followed by ``+4-shot`` or, with a seed, ``+4-shot.7``.
-    """
-
-    base: str
-    examples: int = 0
-    seed: int = 0
-
-    @property
-    def name(self) -> str:
-        """The name of the wording with these examples."""
-        seed = f".{self.seed}" if self.seed else ""
-        return f"{self.base}+{self.examples}-shot{seed}" if self.examples else self.base
-
-
-def parse_few_shot(name: str) -> FewShotWording:
-    """The wording of a name and its examples."""
-    if found := _SHOTS.fullmatch(name):
-        return FewShotWording(found[1], int(found[2]), int(found[3] or 0))
-    return FewShotWording(name)
-
-
 _OWN_MARK = "@"
 """The mark in the names of users' own wordings."""
 
@@ -123,8 +97,8 @@ def register_wordings(found: Mapping[str, Wording]) -> None:
 
 
 def own_wordings(names: Iterable[str]) -> dict[str, Wording]:
-    """Those of some wordings that are users' own, by name, without the number of examples."""
-    return {parse_few_shot(name).base: wording(name) for name in names if _OWN_MARK in name}
+    """Those of some wordings that are users' own, by name."""
+    return {name: wording(name) for name in names if _OWN_MARK in name}
 
 
 def wording(name: str) -> Wording:
@@ -133,7 +107,6 @@ def wording(name: str) -> Wording:
     Raises:
         UsageError: there is none; the message lists those that there are.
     """
-    name = parse_few_shot(name).base
     if name == RELEASED:
         return Wording(what="as the benchmark released its prompts", source="")
     found = _OWN.get(name) or wordings().get(name)
@@ -155,7 +128,7 @@ def prompt_in_wording(item: Item, name: str) -> WordedPrompt | None:
 
 def wording_skip_reason(item: Item, name: str) -> str:
     """Return the skip reason of an item in a wording, or an empty string."""
-    if parse_few_shot(name).base == RELEASED:
+    if name == RELEASED:
         return ""
     chosen = wording(name)
     for form, joint in chosen.prompts.items():

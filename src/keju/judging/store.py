@@ -240,7 +240,7 @@ def sent_data(run: RunFolder) -> SentData:
     else:
         licence = dataset.licence if dataset.hash == manifest.dataset_hash else UNKNOWN
     count = sum(1 for _id in run.iter_item_ids())
-    return SentData(manifest.dataset, licence, run.iter_items, count, images=False)
+    return SentData(manifest.dataset, licence, run.iter_items, count)
 
 
 def plan_judging(

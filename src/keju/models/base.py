@@ -248,7 +248,7 @@ class Model:
         return ""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Answer one request; `images` are the stored bytes of `request.all_images`, in order.
+        """Answer one request; `images` are the stored bytes of `request.images`, in order.
 
         They may be read from disk on access. A model of a plug-in may return the text alone.
 

@@ -87,9 +87,9 @@ class PythonModel(Model):
         return f"{type(self).__name__}({self.name!r})"
 
     def unsupported_reason(self, request: Request) -> str:
-        """A system prompt and examples, which the function does not get."""
-        if request.system or request.examples:
-            return _("a Python function takes a prompt alone: no system prompt and no examples")
+        """A system prompt, which the function does not get."""
+        if request.system:
+            return _("a Python function takes a prompt alone, without a system prompt")
         return ""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:

@@ -194,6 +194,6 @@ def unsupported_image_reason(request: Request, fit: Fit) -> str:
         if all(query.image for query in queries if query.name == request.query):
             return _("there is no image to show")
     in_pixels = request.box_convention and "-" not in request.box_convention
-    if in_pixels and any(map(fit.touches, request.all_images)):
+    if in_pixels and any(map(fit.touches, request.images)):
         return _("boxes in pixels of a picture that is made smaller: use --boxes xyxy-1000")
     return ""

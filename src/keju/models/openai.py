@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from keju.errors import DataError, UsageError, printable, shortened
-from keju.items import Example, Request, Usage
+from keju.items import Request, Usage
 from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, Model, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts, check_no_secret, fields_of
 from keju.models.endpoints import Secrets, checked_url, destinations_of
@@ -138,26 +138,20 @@ class OpenAICompatible(Model):
         messages: list[dict[str, object]] = []
         if system := request.system or self._options.system_prompt:
             messages.append({"role": "system", "content": system})
-        turns: tuple[Example | Request, ...] = (*request.examples, request)
-        for turn in turns:
-            content: object = turn.prompt
-            if turn.images:
-                image = {"type": "image_url", "image_url": {"url": _A_URL}}
-                content = [*[image] * len(turn.images), {"type": "text", "text": turn.prompt}]
-            messages.append({"role": "user", "content": content})
-            if isinstance(turn, Example):
-                messages.append({"role": "assistant", "content": turn.answer})
+        content: object = request.prompt
+        if request.images:
+            image = {"type": "image_url", "image_url": {"url": _A_URL}}
+            content = [*[image] * len(request.images), {"type": "text", "text": request.prompt}]
+        messages.append({"role": "user", "content": content})
         fields = {"model": self._model, "messages": messages, **self.parameters.sent}
         frame = msgspec.json.encode(fields)
         try:
             urls = [
                 await DATA_URLS.get(ref, partial(images.__getitem__, index), self._options.fit)
-                for index, ref in enumerate(request.all_images)
+                for index, ref in enumerate(request.images)
             ]
         except DataError as error:
             raise AskError("unreadable-image", str(error)) from None
-        count = len(request.images)
-        urls = [*urls[count:], *urls[:count]]  # The examples come before the question.
         head, *frames = frame.split(bytes(_A_URL))
         pieces = [head]
         for url, part in zip(urls, frames, strict=True):

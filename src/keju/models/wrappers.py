@@ -11,15 +11,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.files import sha256_bytes
-from keju.items import (
-    OWN_READING,
-    TRUE_READING,
-    ImageRef,
-    Item,
-    Request,
-    get_group,
-    without_images,
-)
+from keju.items import OWN_READING, TRUE_READING, ImageRef, Item, Request, get_group
 from keju.models.base import Answer, AskError, DatasetAccess, Model, ModelOptions, Role
 from keju.models.registry import open_model, role_of
 from keju.texts import _
@@ -105,8 +97,6 @@ class Pipeline(WrappedModel):
         A pipeline always sends only the engine's text. In another setting it would repeat that
         prompt, or send none of the engine's text.
         """
-        if request.examples:
-            return _("the images of examples are not read: ask a pipeline without --examples")
         if request.form == "transcription":
             return _("a transcription is what the engine itself gives: ask the engine")
         if request.setting in OWN_READING:
@@ -134,7 +124,7 @@ class Blind(WrappedModel):
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The model's answer to the text alone."""
         del images
-        return await self.model.answer(without_images(request), ())
+        return await self.model.answer(replace(request, images=()), ())
 
 
 class Shuffled(WrappedModel):
@@ -170,7 +160,7 @@ class Shuffled(WrappedModel):
         if self._images_of is None:
             raise AskError("bad-request", _("shuffled: was opened without a dataset"))
         sent = self._with_others(request)
-        return await self.model.answer(sent, self._images_of(sent.all_images))
+        return await self.model.answer(sent, self._images_of(sent.images))
 
     def _with_others(self, request: Request) -> Request:
         refs = self._others[request.item]

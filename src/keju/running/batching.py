@@ -220,7 +220,7 @@ class _BatchSender:
 
     async def _add(self, name: str, job: Job) -> None:
         """Add a request to the file; a full one is submitted before."""
-        images = LazyImages(self._dataset, job.request.all_images)
+        images = LazyImages(self._dataset, job.request.images)
         try:
             line = await self._server.line(name, job.request, images)
         except AskError as error:

@@ -17,10 +17,9 @@ from keju.definitions import query_of
 from keju.errors import DataError
 from keju.items import OWN_READING, Failure, ImageRef, Item, Request, Setting
 from keju.models import AskError, DatasetAccess, Model
-from keju.running.examples import Examples
 from keju.running.readings import Reader, Readings, failure_of
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selection import RequestVariant, Selection, skip_reason
+from keju.running.selection import RequestVariant, Selection, in_shard, skip_reason
 from keju.running.store import StoredResponses
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
@@ -118,20 +117,18 @@ class RunContents:
         models: the models.
         items: the items that were chosen.
         selection: how they were chosen, in which settings and how often they are sent.
-        sent_items: the items of the shard.
-        variants: the prompt variants of each item.
         stored_items: the items as the run is to store them, where they differ from the dataset's.
-        examples: what precedes the questions, if a wording has examples.
     """
 
     dataset: Dataset
     models: Sequence[Model]
     items: Sequence[Item]
     selection: Selection
-    sent_items: Sequence[Item] = ()
-    variants: Sequence[RequestVariant] = ()
     stored_items: Sequence[Item] | None = None
-    examples: Examples | None = None
+
+    def __post_init__(self) -> None:
+        self.variants = self.selection.variants
+        self.sent_items = in_shard(self.items, self.selection.shard)
 
     @cached_property
     def readers(self) -> dict[tuple[str, Setting], Reader]:
@@ -175,8 +172,7 @@ class RunContents:
             elif variant.setting in readings:
                 yield from self._after_reading(item, model, variant, readings[variant.setting])
             else:
-                examples = self.examples.of(item, variant) if self.examples else ()
-                for request in requests_for(item, variant, None, examples):
+                for request in requests_for(item, variant):
                     reason = model.unsupported_reason(request)
                     yield Skipped(reason) if reason else request
 
@@ -184,16 +180,15 @@ class RunContents:
         self, item: Item, model: Model, variant: RequestVariant, readings: Readings
     ) -> Iterator[Element]:
         """The request of an item with a transcription of its images."""
-        examples = self.examples.of(item, variant) if self.examples else ()
         # A model that transcribes first must support the request with the images.
-        if reason := model.unsupported_reason(request_for(item, variant, examples=examples)):
+        if reason := model.unsupported_reason(request_for(item, variant)):
             yield Skipped(reason, request_count(item))
             return
         transcription = readings.of(item, variant)
         # The reasoning of the reader is not part of the transcription.
         text = answer_part(transcription.text) if transcription else item.transcription or ""
         failure = failure_of(transcription) if transcription else None
-        for request in requests_for(item, variant, text, examples):
+        for request in requests_for(item, variant, text):
             is_read = transcription is not None and failure is None
             yield request if is_read else Unread(request, failure)
 
@@ -208,9 +203,8 @@ class RunContents:
                 for variant in self.variants:
                     if self.readers.get((model.name, variant.setting)) != reader:
                         continue
-                    examples = self.examples.of(item, variant) if self.examples else ()
                     if skip_reason(item, variant, model.name) or model.unsupported_reason(
-                        request_for(item, variant, examples=examples)
+                        request_for(item, variant)
                     ):
                         continue
                     request = reader.request(item, variant)

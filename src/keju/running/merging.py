@@ -69,8 +69,6 @@ def merge(runs: Sequence[Path], out: Path) -> MergeResult:
         try:
             count = _join_responses(folders, merged)
             shutil.copyfile(folders[0].items_path, merged.items_path)
-            if folders[0].examples():
-                shutil.copyfile(folders[0].examples_path, merged.examples_path)
             add_timings(merged, [timing for folder in folders for timing in read_timings(folder)])
             merged.write_manifest(manifest)
         except BaseException:

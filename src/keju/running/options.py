@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from keju.datasets.readers.base import join_names
 from keju.datasets.store import Dataset
 from keju.definitions import read_prompts, task
 from keju.definitions.pair_forms import pair_form
@@ -19,17 +18,20 @@ from keju.files import bounded_bytes
 from keju.items import Record
 from keju.models import Decoding, Fit, ModelOptions
 from keju.models.decoding import checked_extra_body, declared_dtype
-from keju.running.examples import with_examples
 from keju.running.limits import Policy, RetryPolicy
 from keju.running.presets import preset
 from keju.running.prices import read_prices
 from keju.running.selection import Selection
 from keju.runs.manifest import checked_label
+from keju.texts import listed
 
 AnyPath = str | os.PathLike[str]
 
 _MOST_BYTES = 64 << 20
 """The maximum size of a list of items in bytes."""
+
+_MOST_NAMED = 5
+"""The number of repeated ids that an error names."""
 
 
 class RunOptions(Record, frozen=True, kw_only=True):
@@ -50,8 +52,6 @@ class RunOptions(Record, frozen=True, kw_only=True):
     scripts: str | Sequence[str] | None = None
     wordings: str | Sequence[str] | None = None
     prompts: AnyPath | Sequence[AnyPath] | None = None
-    examples: int | Sequence[int] | None = None
-    examples_seed: int = 0
     boxes: str = ""
     items: AnyPath | Sequence[str] | None = None
     pairs: str | None = None
@@ -109,7 +109,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
         if isinstance(paths, str | os.PathLike):
             paths = (paths,)
         own_wordings = [name for path in paths for name in read_prompts(Path(path))]
-        selection = Selection(
+        return Selection(
             tasks=_several(self.tasks) or None,
             limit=self.limit,
             sample=self.sample,
@@ -124,8 +124,6 @@ class RunOptions(Record, frozen=True, kw_only=True):
             pairs=None if self.pairs is None else pair_form(self.pairs).name,
             label=None if self.label is None else checked_label(self.label),
         )
-        counts = (self.examples,) if isinstance(self.examples, int) else self.examples or ()
-        return with_examples(selection, counts, self.examples_seed)
 
     def model_options(self) -> ModelOptions:
         """The settings of all models.
@@ -193,7 +191,7 @@ def read_item_ids(file: Path) -> tuple[str, ...]:
     if not ids:
         raise DataError("no item id in the list", file=file, hint="Write one id per line")
     if repeated := [name for name, count in Counter(ids).items() if count > 1]:
-        names = join_names(map(shortened, repeated))
+        names = listed(map(shortened, repeated[:_MOST_NAMED]))
         raise DataError("listed twice: {}", names, file=file, hint="List every item once")
     return ids
 

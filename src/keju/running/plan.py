@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from keju.definitions import has_reference, task
 from keju.definitions.pair_forms import STEP as PAIRS_STEP
-from keju.items import Item, Record, Request, without_images
+from keju.items import Item, Record, Request
 from keju.models import Fit, Model
 from keju.running.contents import RunContents, Skipped, Unread
 from keju.running.limits import Policy
@@ -127,10 +127,7 @@ def estimate(contents: RunContents, folder: RunFolder, policy: Policy) -> Plan:
 
     Raises:
         DataError: see `request_for`; or a stored response is damaged.
-        UsageError: there are not enough examples.
     """
-    if contents.examples:
-        contents.examples.check(contents.items, contents.variants)
     counts = list(_count_readings(contents, folder))
     for model in contents.models:
         counts += _count_requests(contents, model, folder)
@@ -181,8 +178,8 @@ class _Count:
             self.counts["stored"] += 1
             return
         if self._blind:
-            request = without_images(request)
-        images = request.all_images
+            request = replace(request, images=())
+        images = request.images
         self.counts.update(calls=1, images=len(images))
         if not self.paid:
             return

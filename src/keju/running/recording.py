@@ -220,27 +220,21 @@ def record_run(
             folder.copy_items_from(contents.dataset, contents.items)
         else:
             folder.write_items(list(contents.stored_items))
-    # The items that are examples are stored, so that the run does not need its dataset.
-    if contents.examples:
-        folder.write_examples(contents.examples.used(contents.items, contents.variants))
     manifest = replace(
         manifest,
         items_sha256=earlier.items_sha256
         if earlier is not None and has_items
         else sha256_file(folder.items_path),
-        examples_sha256=folder.examples_hash() if contents.examples else "",
         not_asked={name: dict(counter) for name, counter in (not_asked or {}).items() if counter},
     )
     if earlier is not None:  # the present command's, with all models of the run
-        counters = {
-            n: counts for n, counts in earlier.not_asked.items() if n not in manifest.models
-        }
+        others = {n: earlier.not_asked.get(n) for n in earlier.models if n not in manifest.models}
         manifest = replace(
             manifest,
             created=earlier.created,
             keju=earlier.keju,
             models={**earlier.models, **manifest.models},
-            not_asked={**counters, **manifest.not_asked},
+            not_asked={n: counts for n, counts in others.items() if counts} | manifest.not_asked,
             plugins=tuple(dict.fromkeys((*earlier.plugins, *manifest.plugins))),
             roles={**earlier.roles, **manifest.roles},
         )

@@ -8,9 +8,8 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
-from keju.errors import DataError, UsageError
+from keju.errors import UsageError
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
-from keju.running.examples import Examples
 from keju.running.readings import is_prompted, reading_request
 from keju.running.requests import request_for
 from keju.running.selection import RequestVariant, transcription_filler
@@ -27,17 +26,12 @@ class RequestRebuilder:
     def __init__(self, folder: RunFolder, dataset: Dataset | None = None) -> None:
         self.dataset = dataset
         self.manifest = folder.manifest()
-        self._examples = Examples(folder.examples())
         self._folder = folder
         self._readings: dict[str, StoredResponses] = {}
         self._fill: Callable[[Item], Item] | None = None
 
     def request(self, item: Item, response: Response) -> Request:
-        """The request of that response, including the transcription made first.
-
-        Raises:
-            DataError: the run does not have the examples of the request.
-        """
+        """The request of that response, including the transcription made first."""
         settings = self.manifest.settings
         variant = RequestVariant(
             setting=response.setting,
@@ -49,15 +43,7 @@ class RequestRebuilder:
         )
         if response.setting in TRUE_READING:
             item = self._with_text(item)
-        examples = self._examples.of(item, variant)
-        if tuple(example.item for example in examples) != response.examples:
-            raise DataError(
-                "the examples of the response's request are not those of examples.parquet",
-                file=self._folder.examples_path,
-                item=response.item,
-                hint="Restore the file, for example with the keju run command that made this run",
-            )
-        request = request_for(item, variant, self._reading(item, response), examples)
+        request = request_for(item, variant, self._reading(item, response))
         if not response.candidate:
             return request
         pair = (item.images[0], *item.images[response.candidate : response.candidate + 1])

@@ -19,7 +19,7 @@ from keju.definitions.pair_forms import reduced_form, sent_candidates
 from keju.definitions.wordings import prompt_in_wording
 from keju.errors import DataError
 from keju.files import sha256_bytes
-from keju.items import TEXT_ONLY, TRUE_READING, Example, Item, PromptScript, Request
+from keju.items import TEXT_ONLY, TRUE_READING, Item, PromptScript, Request
 from keju.models.base import UNKNOWN_DTYPE, Model
 from keju.running.selection import NO_TRANSCRIPTION, RequestVariant
 from keju.text import Script, in_script
@@ -78,7 +78,6 @@ def requests_for(
     item: Item,
     variant: RequestVariant = PLAINLY,
     reading: str | None = None,
-    examples: tuple[Example, ...] = (),
 ) -> Iterator[Request]:
     """The requests of an item, one after the other: one, or one for each candidate.
 
@@ -87,7 +86,6 @@ def requests_for(
         variant: the prompt variant: setting and script.
         reading: the transcription made first, by the model or an engine; `gold-ocr` and `gold-text`
             send the item's transcription.
-        examples: the examples before the question (`keju.running.examples`).
 
     The images are sent unless the setting is text only, or is `image` and an engine transcribed
     them (``ocr+llm``).
@@ -128,7 +126,6 @@ def requests_for(
         box_convention=boxes,
         candidate=candidate,
         system=own.system if own else "",
-        examples=examples,
         label=variant.label,
     )
     if not first.candidate:
@@ -140,13 +137,10 @@ def requests_for(
 
 
 def request_for(
-    item: Item,
-    variant: RequestVariant = PLAINLY,
-    reading: str | None = None,
-    examples: tuple[Example, ...] = (),
+    item: Item, variant: RequestVariant = PLAINLY, reading: str | None = None
 ) -> Request:
     """The first of the requests of an item (`requests_for`)."""
-    return next(requests_for(item, variant, reading, examples))
+    return next(requests_for(item, variant, reading))
 
 
 def with_source(prompt: str, source: str, script: PromptScript = "released") -> str:
@@ -205,10 +199,10 @@ def request_key(request: Request, identity: Mapping[str, str], source_sha256: st
     """SHA-256, as 64 hexadecimal digits, over canonical JSON.
 
     It covers the prompt, the images' hashes in their order, the form of the answer, the choices,
-    the source text, the box convention, setting, script, wording (with its system prompt and the
-    examples), query, round and the run's label, the model's identity (endpoint, name, decoding,
-    system prompt, declared dtype, engine versions), and the hash of the file that has the answer,
-    where answers are read from files. It does not cover the item's id or the task, which the model
+    the source text, the box convention, setting, script, wording (with its system prompt), query,
+    round and the run's label, the model's identity (endpoint, name, decoding, system prompt,
+    declared dtype, engine versions), and the hash of the file that has the answer, where answers
+    are read from files. It does not cover the item's id or the task, which the model
     does not see: two items with identical requests have the same key.
     """
     decides: dict[str, object] = {
@@ -235,10 +229,6 @@ def request_key(request: Request, identity: Mapping[str, str], source_sha256: st
         "wording": "" if request.wording == "released" else request.wording,
         "system": request.system,
         "label": request.label,
-        "examples": [
-            (example.prompt, example.answer, [ref.sha256 for ref in example.images])
-            for example in request.examples
-        ],
     }
     decides |= {name: value for name, value in optional.items() if value}
     return hashlib.sha256(msgspec.json.encode(decides, order="sorted")).hexdigest()

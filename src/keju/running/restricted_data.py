@@ -56,14 +56,13 @@ class SentData:
     """The data that requests contain.
 
     `licence` is that of the whole dataset, `items` returns its items with their provenance, and
-    `item_count` is the number of items. `images` is false if only texts are sent.
+    `item_count` is the number of items.
     """
 
     name: str
     licence: str
     items: Callable[[], Iterable[Item]]
     item_count: int
-    images: bool
 
     @classmethod
     def of(cls, dataset: Dataset, items: Sequence[Item]) -> SentData:
@@ -79,7 +78,6 @@ class SentData:
             licence=about.licence,
             items=own_items,
             item_count=len(items),
-            images=bool(about.images),
         )
 
     @cached_property
@@ -133,25 +131,13 @@ def _question(hosts: Sequence[str], data: SentData) -> Text:
         _("licence {} ({})", shortened(name), reason)
         for name, reason in [*data.restricted.items()][:_MOST_NAMED]
     ]
-    count, dataset = data.item_count, shortened(data.name)
-    if not data.images:
-        return n_(
-            "the texts of {n:,} item of {} go to {}. Copies are not allowed, or not known to "
-            "be allowed: {}",
-            "the texts of {n:,} items of {} go to {}. Copies are not allowed, or not known to "
-            "be allowed: {}",
-            count,
-            dataset,
-            listed(hosts),
-            listed(licences),
-        )
     return n_(
-        "the images and texts of {n:,} item of {} go to {}. Copies are not allowed, or not "
-        "known to be allowed: {}",
-        "the images and texts of {n:,} items of {} go to {}. Copies are not allowed, or not "
-        "known to be allowed: {}",
-        count,
-        dataset,
+        "the data of {n:,} item of {} go to {}. Copies are not allowed, or not known to be "
+        "allowed: {}",
+        "the data of {n:,} items of {} go to {}. Copies are not allowed, or not known to be "
+        "allowed: {}",
+        data.item_count,
+        shortened(data.name),
         listed(hosts),
         listed(licences),
     )

@@ -1,7 +1,7 @@
 """`Selection`: which items of a dataset are sent, and in which prompt variants.
 
-The columns that decide are read before the rows (`read_selected`): a million items take about 100
-bytes of memory each while they are chosen, and 8 afterwards.
+The columns that decide are read before the rows (`read_selected`): where ids or groups decide, a
+million items take about 200 bytes of memory each while they are chosen, and 8 afterwards.
 """
 
 from __future__ import annotations
@@ -10,24 +10,22 @@ import hashlib
 import random
 import re
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import msgspec
-import polars as pl
+import numpy as np
 from msgspec.structs import asdict, replace
 
-from keju.datasets.readers.base import join_names
 from keju.datasets.store import Dataset
-from keju.datasets.table import SCHEMA, iter_frames
+from keju.datasets.table import iter_rows
 from keju.definitions import QuestionForms, query_of, question_forms_of, task
 from keju.definitions.pair_forms import pair_form
 from keju.definitions.wordings import (
     RELEASED,
     own_wordings,
-    parse_few_shot,
     wording,
     wording_skip_reason,
 )
@@ -63,7 +61,11 @@ _Place = tuple[str, tuple[str, ...]]
 """A task and the hashes of an item's images."""
 
 _KIND = ("benchmark", "task", "query", "verbatim", "split")
-"""The columns that determine whether an item's kind is selected; few values are different."""
+_Kind = tuple[str, str, str, bool, str]
+"""The columns on which the selection of an item depends."""
+
+_MOST_NAMED = 5
+"""The number of unknown ids that an error names."""
 
 
 class RequestVariant(Record, frozen=True, kw_only=True):
@@ -163,10 +165,8 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> Sequen
         UsageError: a number is not valid, a task is unknown or has no items here, an id of the list
             is unknown, or there is no such setting or script.
     """
-    columns = pl.DataFrame(
-        {name: [getattr(item, name) for item in items] for name in (*_KIND, "id")}
-        | {"group": [get_group(item) for item in items]},
-        schema={name: SCHEMA[name] for name in (*_KIND, "id", "group")},
+    columns = _Columns.of(
+        ((*(getattr(item, name) for name in _KIND),), item.id, get_group(item)) for item in items
     )
     selected = [items[row] for row in _select_rows(columns, selection, dataset)]
     if TRUE_READING.intersection(selection.settings):
@@ -191,26 +191,7 @@ def read_selected(
     Raises:
         KejuError: see `select` and `Dataset.items`.
     """
-    names = list(_KIND)
-    # Ids and groups are read only where they are needed, because they take most of the memory.
-    if selection.items is not None or selection.sample is not None:
-        names.append("id")
-    if selection.sample is not None:
-        names += ["group", "images"]
-    first_image = pl.col("images").list.first().struct.field("sha256")
-    group = pl.coalesce(pl.when(pl.col("group") != "").then("group"), first_image, "id")
-    empty = pl.DataFrame(schema={name: SCHEMA[name] for name in names})
-    columns = pl.concat(
-        frame.select(
-            # Each of their few values is in memory once.
-            pl.col("benchmark", "task", "query").fill_null("").cast(pl.Categorical),
-            pl.col("split").fill_null("test").cast(pl.Categorical),
-            pl.col("verbatim").fill_null(value=False),
-            *(["id"] if "id" in names else []),
-            *([group.alias("group")] if "group" in names else []),
-        )
-        for frame in chain([empty], iter_frames(dataset.items_path, names))
-    )
+    columns = _Columns.of(_table_rows(dataset.items_path, selection))
     rows = iter(_select_rows(columns, selection, dataset.path))
     next_row, reference = next(rows, None), list[Item]()
 
@@ -229,36 +210,103 @@ def read_selected(
     return selected, tuple(reference)
 
 
-def _select_rows(columns: pl.DataFrame, selection: Selection, dataset: Path) -> pl.Series:
+class _Columns(NamedTuple):
+    """What decides which rows of a table are selected.
+
+    `kinds` are items without content, one for each combination of benchmark, task, question form,
+    verbatim and split, which are few; `numbers` has the kind of each row as a place in `kinds`.
+    """
+
+    kinds: list[Item]
+    numbers: array[int]
+    ids: list[str]
+    groups: list[str]
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[_Kind, str, str]]) -> _Columns:
+        """The columns of rows with their kind, id and group; ids and groups may be empty."""
+        kinds: dict[_Kind, int] = {}
+        numbers, ids, groups = array("L"), list[str](), list[str]()
+        for kind, name, group in rows:
+            numbers.append(kinds.setdefault(kind, len(kinds)))
+            if name:
+                ids.append(name)
+            if group:
+                groups.append(group)
+        items = [Item(id="", **dict(zip(_KIND, kind, strict=True))) for kind in kinds]
+        return cls(items, numbers, ids, groups)
+
+    def kind(self, row: int) -> Item:
+        """The kind of a row."""
+        return self.kinds[self.numbers[row]]
+
+    def kinds_of(self, rows: Iterable[int]) -> list[Item]:
+        """The kinds of these rows, each once."""
+        return [self.kinds[number] for number in dict.fromkeys(self.numbers[row] for row in rows)]
+
+    def where(self, rows: Sequence[int], takes: Callable[[Item], bool]) -> Sequence[int]:
+        """Those of the rows of whose kind a function returns true."""
+        taken = {id(kind) for kind in self.kinds_of(rows) if takes(kind)}
+        return array("q", (row for row in rows if id(self.kind(row)) in taken))
+
+
+def _table_rows(path: Path, selection: Selection) -> Iterator[tuple[_Kind, str, str]]:
+    """The rows of a table as `_Columns.of` takes them.
+
+    Ids and groups are read only where they are needed, because they take most of the memory.
+    """
+    names = [*_KIND]
+    if selection.items is not None or selection.sample is not None:
+        names.append("id")
+    if selection.sample is not None:
+        names += ["group", "images"]
+    for row in iter_rows(path, names):
+        benchmark, task_id, query, verbatim, split = (row[name] for name in _KIND)
+        kind = benchmark or "", task_id or "", query or "", bool(verbatim), split or "test"
+        name, images = row.get("id") or "", row.get("images") or ()
+        yield kind, name, row.get("group") or (images[0]["sha256"] if images else name)
+
+
+def _select_rows(columns: _Columns, selection: Selection, dataset: Path) -> Sequence[int]:
     """The indices of the selected rows."""
     _check(selection)
-    rows = columns.with_row_index("row").filter(pl.col("split") == "test")
+    rows = columns.where(range(len(columns.numbers)), lambda kind: kind.split == "test")
     if selection.items is not None:
-        rows = _listed_rows(rows, selection.items, dataset)
+        rows = _listed_rows(columns, rows, selection.items, dataset)
     if selection.tasks is not None:
-        rows = _rows_of_tasks(rows, selection.tasks, dataset)
+        forms = _forms_here(columns.kinds_of(rows), selection.tasks, dataset)
+        rows = columns.where(rows, forms.takes)
     if own_wordings(selection.wordings):
-        rows = _worded_rows(rows, selection)
+        _check_worded(columns.kinds_of(rows), selection)
+        rows = columns.where(
+            rows,
+            lambda kind: any(not wording_skip_reason(kind, name) for name in selection.wordings),
+        )
     if selection.limit is not None:
-        rows = rows.filter(pl.int_range(pl.len()).over("task") < selection.limit)
-    if rows.is_empty():
+        counts, all_rows, rows = Counter[str](), rows, array("q")
+        for row in all_rows:
+            counts[columns.kind(row).task] += 1
+            if counts[columns.kind(row).task] <= selection.limit:
+                rows.append(row)
+    if not rows:
         raise UsageError("{}: no items to ask (the test split is empty)", dataset)
     if selection.sample is not None:
-        return pl.Series(_sampled_rows(rows, selection.sample, selection.seed))
-    return rows["row"]
+        return _sampled_rows(columns, rows, selection.sample, selection.seed)
+    return rows
 
 
-def _listed_rows(rows: pl.DataFrame, ids: Sequence[str], dataset: Path) -> pl.DataFrame:
+def _listed_rows(
+    columns: _Columns, rows: Sequence[int], ids: Sequence[str], dataset: Path
+) -> Sequence[int]:
     """The rows that a list names, by their id or the id without its question form."""
-    suffix = pl.concat_str(pl.lit("#"), pl.col("query").cast(pl.String))
-    image = pl.when(pl.col("query") != "").then(pl.col("id").str.strip_suffix(suffix))
-    rows = rows.with_columns(image=image.otherwise("id"))
-    listed_ids = set(ids)
-    names = rows.select("id", "image").iter_rows()
-    is_listed = [not listed_ids.isdisjoint(pair) for pair in names]
-    rows = rows.filter(pl.Series(is_listed, dtype=pl.Boolean))
-    names_here = {*rows["id"], *rows["image"]}
-    if unknown := [name for name in ids if name not in names_here]:
+    listed_ids, found, named = set(ids), set[str](), array("q")
+    for row in rows:
+        name, query = columns.ids[row], columns.kind(row).query
+        image = name.removesuffix(f"#{query}") if query else name
+        if names := listed_ids & {name, image}:
+            named.append(row)
+            found |= names
+    if unknown := [name for name in ids if name not in found]:
         raise UsageError(
             n_(
                 "{}: {:,} of the {n:,} id of --items are not in its test split: {}. The ids are "
@@ -268,27 +316,15 @@ def _listed_rows(rows: pl.DataFrame, ids: Sequence[str], dataset: Path) -> pl.Da
                 len(ids),
                 dataset,
                 len(unknown),
-                join_names(map(shortened, unknown)),
+                listed(map(shortened, unknown[:_MOST_NAMED])),
             )
         )
-    return rows
+    return named
 
 
-def _kinds_of(rows: pl.DataFrame) -> list[Item]:
-    """An item of each kind of the rows, without its content."""
-    kinds = rows.select(_KIND).unique(maintain_order=True)
-    return [Item(id="", **kind) for kind in kinds.iter_rows(named=True)]
-
-
-def _rows_where(rows: pl.DataFrame, takes: Callable[[Item], bool]) -> pl.DataFrame:
-    """The rows of whose kind a function returns true."""
-    is_of_kind = pl.Series(list(map(takes, _kinds_of(rows))), dtype=pl.Boolean)
-    kinds = rows.select(_KIND).unique(maintain_order=True).filter(is_of_kind)
-    return rows.join(kinds, on=_KIND, how="semi", maintain_order="left")
-
-
-def _rows_of_tasks(rows: pl.DataFrame, tasks: tuple[str, ...], dataset: Path) -> pl.DataFrame:
-    forms, kinds = QuestionForms(tasks), _kinds_of(rows)
+def _forms_here(kinds: Sequence[Item], tasks: tuple[str, ...], dataset: Path) -> QuestionForms:
+    """The question forms of `--task`, all of which the dataset has."""
+    forms = QuestionForms(tasks)
     absent = [
         form.name
         for form in forms.forms or ()
@@ -301,16 +337,15 @@ def _rows_of_tasks(rows: pl.DataFrame, tasks: tuple[str, ...], dataset: Path) ->
             ", ".join(absent),
             ", ".join(question_forms_of(kinds)),
         )
-    return _rows_where(rows, forms.takes)
+    return forms
 
 
-def _worded_rows(rows: pl.DataFrame, selection: Selection) -> pl.DataFrame:
-    """The rows that one of the wordings has a prompt for.
+def _check_worded(kinds: Sequence[Item], selection: Selection) -> None:
+    """Check that each of the user's own wordings has a prompt for one of these kinds.
 
     Raises:
-        UsageError: one of the user's own wordings has a prompt for none of them.
+        UsageError: one has none.
     """
-    kinds = _kinds_of(rows)
     for name, own in own_wordings(selection.wordings).items():
         if all(wording_skip_reason(kind, name) for kind in kinds):
             raise UsageError(
@@ -320,34 +355,29 @@ def _worded_rows(rows: pl.DataFrame, selection: Selection) -> pl.DataFrame:
                 ", ".join(own.prompts),
                 ", ".join(question_forms_of(kinds)) or _("no task"),
             )
-    return _rows_where(
-        rows,
-        lambda kind: any(not wording_skip_reason(kind, name) for name in selection.wordings),
-    )
 
 
-def _sampled_rows(rows: pl.DataFrame, size: int, seed: int) -> list[int]:
+def _sampled_rows(columns: _Columns, rows: Sequence[int], size: int, seed: int) -> Sequence[int]:
     """Some of the rows, drawn so that tasks take turns, and within a task its groups."""
-    tasks: dict[str, list[Sequence[int]]] = {}
-    groups = rows.group_by("task", "group", maintain_order=True).agg("row")
-    for name, _group, members in groups.iter_rows():
-        tasks.setdefault(name, []).append(array("q", members))
+    tasks: dict[str, dict[str, array[int]]] = {}
+    for row in rows:
+        groups = tasks.setdefault(columns.kind(row).task, {})
+        groups.setdefault(columns.groups[row], array("q")).append(row)
     turns = [
-        _in_turn(_shuffled(members, f"{seed}:{name}"), f"{seed}:{name}")
-        for name, members in tasks.items()
+        _in_turn([*groups.values()], f"{seed}:{name}", shuffle_members=True)
+        for name, groups in tasks.items()
     ]
-    return sorted(_in_turn(_shuffled(turns, str(seed)), None)[:size])
+    return sorted(_in_turn(turns, str(seed))[:size])
 
 
-def _shuffled(groups: list[Sequence[int]], seed: str) -> list[Sequence[int]]:
-    draw = random.Random(sha256_bytes(seed.encode()))  # noqa: S311
-    return draw.sample(groups, len(groups))
-
-
-def _in_turn(groups: list[Sequence[int]], seed: str | None) -> Sequence[int]:
-    """One row of each group, then the next of each, and so on."""
-    if seed is not None:
-        draw = random.Random(sha256_bytes(seed.encode()))  # noqa: S311
+def _in_turn(
+    groups: list[Sequence[int]], seed: str, *, shuffle_members: bool = False
+) -> Sequence[int]:
+    """One row of each group, then the next of each, and so on; the groups are shuffled."""
+    number = sha256_bytes(seed.encode())
+    groups = random.Random(number).sample(groups, len(groups))  # noqa: S311
+    if shuffle_members:
+        draw = random.Random(number)  # noqa: S311
         groups = [draw.sample(group, len(group)) for group in groups]
     longest = max(map(len, groups), default=0)
     return array(
@@ -373,8 +403,8 @@ def transcription_filler(
     """
     sources, images = set[str](), set[str]()
     for item in selected:
-        if _lacks(item):
-            sources.add(_source(item))
+        if source := _source(item):
+            sources.add(source)
             images.update(_hashes(item))
     texts: dict[_Place, set[str]] = {}
     for item in everything if sources else ():
@@ -384,9 +414,9 @@ def transcription_filler(
     unique = {place: choices.pop() for place, choices in texts.items() if len(choices) == 1}
 
     def fill(item: Item) -> Item:
-        if not unique or not _lacks(item):
+        source, hashes = _source(item) if unique else "", _hashes(item)
+        if not source:
             return item
-        source, hashes = _source(item), _hashes(item)
         parts = [unique.get((source, (image,)), "") for image in hashes]
         text = unique.get((source, hashes)) or ("\n".join(parts) if all(parts) else "")
         return replace(item, transcription=text) if text else item
@@ -395,11 +425,9 @@ def transcription_filler(
 
 
 def _source(item: Item) -> str:
-    return task(item.task).transcription_from
-
-
-def _lacks(item: Item) -> bool:
-    return bool(_source(item)) and not (item.transcription or "").strip()
+    """The task whose references are sent for an item without a transcription; else empty."""
+    has_text = bool((item.transcription or "").strip())
+    return "" if has_text else task(item.task).transcription_from
 
 
 def _hashes(item: Item) -> tuple[str, ...]:
@@ -422,9 +450,10 @@ def in_shard(items: Sequence[Item], shard: str | None) -> Sequence[Item]:
     number, count = (int(spelled[1]), int(spelled[2])) if spelled else (0, 0)
     if not 1 <= number <= count:
         raise UsageError("--shard must be I/N, from 1/N to N/N, not {}", shard)
-    images = pl.DataFrame({"images": array("Q", map(_hash_of_images, items))})
-    turns = images.unique(maintain_order=True).with_row_index("turn")
-    own = images.join(turns, on="images", maintain_order="left")["turn"] % count == number - 1
+    images = np.fromiter(map(_hash_of_images, items), np.uint64, len(items))
+    _values, first, places = np.unique(images, return_index=True, return_inverse=True)
+    # The turn of each image: its rank in the order of first items.
+    own = first.argsort().argsort()[places] % count == number - 1
     return RecordList(Item, (item for item, is_own in zip(items, own, strict=True) if is_own))
 
 
@@ -437,33 +466,18 @@ def _hash_of_images(item: Item) -> int:
     return int.from_bytes(hashlib.sha256(images).digest()[:8], "little")
 
 
-def has_examples(wordings: Iterable[str]) -> bool:
-    """Whether any of these wordings has examples."""
-    return any(parse_few_shot(name).examples for name in wordings)
-
-
 def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
     """The skip reason of an item in a prompt variant, or an empty string.
 
     With the name of a model, also why that model is not sent the variant: an OCR engine takes no
     prompt, so that it supports the published wording only.
     """
-    setting = variant.setting
-    if variant.wording == RELEASED and setting == "image":
-        return ""
-    if parse_few_shot(variant.wording).examples and task(item.task).of_pairs:
-        return _("tasks of pairs are asked without examples")
-    return (
-        wording_skip_reason(item, variant.wording)
-        or _setting_skip_reason(item, setting)
-        or _engine_skip_reason(variant.wording, model)
-    )
-
-
-def _engine_skip_reason(name: str, model: str) -> str:
-    if name != RELEASED and takes_no_prompt(model):
-        return _("an OCR engine takes no prompt: add --wording released to ask it too")
-    return ""
+    if variant.wording != RELEASED:
+        if reason := wording_skip_reason(item, variant.wording):
+            return reason
+        if takes_no_prompt(model):
+            return _("an OCR engine takes no prompt: add --wording released to ask it too")
+    return "" if variant.setting == "image" else _setting_skip_reason(item, variant.setting)
 
 
 def takes_no_prompt(model: str) -> bool:
@@ -472,19 +486,15 @@ def takes_no_prompt(model: str) -> bool:
 
 
 def _setting_skip_reason(item: Item, setting: Setting) -> str:
-    if setting == "image":
-        return ""
+    """The skip reason of an item in a setting that sends a text."""
     if task(item.task).of_pairs:
         return _("it compares two images, and a transcription describes neither")
-    return _text_skip_reason(item, setting)
-
-
-def _text_skip_reason(item: Item, setting: Setting) -> str:
-    """The skip reason in settings that send a text, of an item that compares no pairs."""
     if query_of(item).form == "transcription":
-        if setting in TRUE_READING:
-            return _("with {} the prompt would contain the answer", setting)
-        return _("with {} the first reading is itself the answer: use --setting image", setting)
+        return (
+            _("with {} the prompt would contain the answer", setting)
+            if setting in TRUE_READING
+            else _("with {} the first reading is itself the answer: use --setting image", setting)
+        )
     if setting in OWN_READING and not item.images:
         return _("there is no image to read first")
     if setting in TRUE_READING and not (item.transcription or "").strip():

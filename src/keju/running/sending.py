@@ -85,6 +85,13 @@ UNREACHABLE_ATTEMPTS = 3
 the model: the address is probably wrong, so the error appears within seconds."""
 
 
+_OF_REQUEST, _OF_ANSWER = (
+    [name for name in Response.__struct_fields__ if name in of.__struct_fields__]
+    for of in (Request, Answer)
+)
+"""The fields of a response that its request and its answer have too."""
+
+
 class Job(NamedTuple):
     """A request and its key; with a failure, it is not sent and is stored as failed.
 
@@ -296,7 +303,7 @@ class Sender:
             if response is None:
                 return
             self.keep(response)
-            queue.note(response, self.retry.dead_after, len(job.request.all_images))
+            queue.note(response, self.retry.dead_after, len(job.request.images))
             if queue.slots.stopped:
                 return
 
@@ -375,7 +382,7 @@ class Sender:
     async def _attempt(self, model: Model, request: Request, deadline: float) -> Answer | AskError:
         """Send a request once; its deadline is in `deadline` seconds."""
         seconds = max(0.001, min(self.retry.timeout, deadline))
-        images = LazyImages(self.dataset, request.all_images) if self.dataset is not None else ()
+        images = LazyImages(self.dataset, request.images) if self.dataset is not None else ()
         try:
             async with asyncio.timeout(seconds):
                 return await model.answer(request, images)
@@ -504,39 +511,20 @@ def response_of(
     uncounted: Usage = NO_USAGE,
 ) -> Response:
     """The response to store for a job: its answer, or why there is none."""
-    request, error = job.request, None
+    error = None
     if isinstance(outcome, AskError):
         error = Failure(kind=outcome.kind, message=english_problem(outcome))
         status: Status = "filtered" if outcome.kind == "refused" else "failed"
         outcome = Answer(text="", status=status, decoding=None)
+    shared = {name: getattr(job.request, name) for name in _OF_REQUEST}
+    shared |= {name: getattr(outcome, name) for name in _OF_ANSWER}
     return Response(
         key=job.key,
-        item=request.item,
         model=model.name,
-        benchmark=request.benchmark,
-        task=request.task,
-        status=outcome.status,
-        query=request.query,
-        setting=request.setting,
-        script=request.script,
-        wording=request.wording,
-        round=request.round,
-        candidate=request.candidate,
-        box_convention=request.box_convention,
-        examples=tuple(example.item for example in request.examples),
-        text=outcome.text,
-        not_text=outcome.not_text,
-        thinking=outcome.thinking,
-        finish_reason=outcome.finish_reason,
-        usage=outcome.usage,
         uncounted=uncounted,
         seconds=round(seconds, 3),
         attempts=attempts,
         error=error,
-        lines=outcome.lines,
         source_sha256=job.source_sha256,
-        decoding=outcome.decoding,
-        refused=outcome.refused,
-        served_model=outcome.served_model,
-        fingerprint=outcome.fingerprint,
+        **shared,
     )

@@ -39,7 +39,6 @@ from keju.items import TRUE_READING, Item, Request
 from keju.models import DatasetAccess, Model, ModelOptions, open_models
 from keju.running.batching import check_batchable, send_in_batches
 from keju.running.contents import Element, RunContents, Skipped, Unread, access_of
-from keju.running.examples import Examples
 from keju.running.limits import Budget, Policy, remaining_budget
 from keju.running.pair_reducing import reduce_pairs_for_run
 from keju.running.plan import Plan, estimate, item_to_count
@@ -48,7 +47,7 @@ from keju.running.recording import check_resumed, record_run
 from keju.running.requests import Slot, item_to_send, request_key
 from keju.running.restricted_data import SentData, check_sending, sending_question
 from keju.running.run_summary import Hint, ModelSummary, RunSummary, failure_hint
-from keju.running.selection import Selection, has_examples, in_shard, read_selected, takes_no_prompt
+from keju.running.selection import Selection, read_selected, takes_no_prompt
 from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
@@ -61,7 +60,7 @@ Requests = Callable[[], Iterable[Element]]
 
 _OURS = frozenset(
     {
-        "run.lock", "items.parquet", "examples.parquet", "readings", "responses", "scores",
+        "run.lock", "items.parquet", "readings", "responses", "scores",
         "batches", "people", "timings.json",
     }
 )  # fmt: skip
@@ -200,16 +199,7 @@ class _Session:
             stored_items = self.reduce_pairs(dataset, items, selection.pairs)
             reduced = {item.id: keep(item) for item in stored_items if reduced_form(item)}
             items = RecordList(Item, (reduced.get(item.id, item) for item in items))
-        self.contents = RunContents(
-            dataset,
-            opened,
-            items,
-            selection,
-            sent_items=in_shard(items, selection.shard) if selection.shard else items,
-            variants=selection.variants,
-            stored_items=stored_items,
-            examples=Examples(reference) if has_examples(selection.wordings) else None,
-        )
+        self.contents = RunContents(dataset, opened, items, selection, stored_items)
         if self.policy.batch:
             check_batchable(self.contents, self.policy)
         self.remote = [model for model in opened if model.destinations]
@@ -307,8 +297,6 @@ class _Session:
             prepare(model, partial(contents.requests, model, folder), store, policy)
             for model in contents.models
         ]
-        if contents.examples:
-            contents.examples.check(contents.items, contents.variants)
         if self.remote:
             check_sending([queue.model for queue in queues if queue.total], self.sent_data)
         if folder.exists():

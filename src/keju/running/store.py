@@ -137,10 +137,9 @@ class ResponseStore:
         file = self._files.get((model, task))
         if file is None:
             folder = self.folder
-            if task is None:
-                path = folder.readings_path(model)
-            else:
-                path = folder.responses_path(model, task)
+            path = (
+                folder.readings_path(model) if task is None else folder.responses_path(model, task)
+            )
             path.parent.mkdir(parents=True, exist_ok=True)
             file = self._files[model, task] = path.open("ab", buffering=0)
         line = msgspec.json.encode(response, enc_hook=encode_stored) + b"\n"

@@ -7,7 +7,7 @@ server's own count of each response is in its `usage`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from typing import TypeVar
@@ -107,21 +107,12 @@ def request_tokens(request: Request, model: str, fit: Fit) -> tuple[int, int | N
     Those of images are None where it has some and no rule is known for the model; `fit` computes
     the size at which an image is sent.
     """
-    text = sum(map(text_tokens, texts_of(request)))
-    images = request.all_images
+    text = text_tokens(request.system) + text_tokens(request.prompt)
+    images = request.images
     if not images:
         return text, 0
     rule = image_rule(model)
     return text, sum(rule.tokens(*fit.size(ref)) for ref in images) if rule else None
-
-
-def texts_of(request: Request) -> Iterator[str]:
-    """Every text of a request: the wording's system prompt, the examples and the prompt."""
-    if request.system:
-        yield request.system
-    for example in request.examples:
-        yield from (example.prompt, example.answer)
-    yield request.prompt
 
 
 def match_name(model: str, choices: Iterable[tuple[tuple[str, ...], T]]) -> T | None:

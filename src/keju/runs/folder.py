@@ -4,7 +4,6 @@
 
     RUN/  run.json · items.parquet · responses/<model>/<task>.jsonl · scores/*.parquet · run.lock
           readings/<model>.jsonl      transcriptions for own-ocr, own-text and ocr+llm
-          examples.parquet            the items of the few-shot examples
           timings.json                the times of OCR engines on this machine
 
 `keju.running` writes a run directory; scoring and reports read it. It contains everything that they
@@ -13,7 +12,6 @@ need except the images.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
@@ -21,20 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import polars as pl
-from msgspec.structs import replace
-from polars.selectors import by_name
-
 from keju.datasets.store import Dataset
-from keju.datasets.table import (
-    BATCH_ROWS,
-    SCHEMA,
-    iter_ids,
-    iter_items,
-    read_items,
-    table_files,
-    write_items,
-)
+from keju.datasets.table import copy_items, iter_ids, iter_items, write_items
 from keju.definitions import register_definition
 from keju.definitions.wordings import register_wordings
 from keju.errors import DataError, UsageError, shortened
@@ -42,7 +28,6 @@ from keju.files import (
     is_reserved,
     read_json,
     read_jsonl,
-    replace_file,
     sha256_bytes,
     sha256_file,
     write_atomic,
@@ -86,7 +71,6 @@ class RunFolder:
         manifest_path: the manifest, without which it is not a run.
         lock_path: the file that a writing process locks.
         items_path: the items.
-        examples_path: the items of the few-shot examples.
         timings_path: the times of OCR engines on this machine.
         scores_dir: scoring's parquet files.
 
@@ -100,7 +84,6 @@ class RunFolder:
         self.manifest_path = path / "run.json"
         self.lock_path = path / "run.lock"
         self.items_path = path / "items.parquet"
-        self.examples_path = path / "examples.parquet"
         self.timings_path = path / "timings.json"
         self.scores_dir = path / "scores"
         self._read: dict[tuple[Path, Callable[[Path], Any]], tuple[object, Any]] = {}
@@ -160,8 +143,7 @@ class RunFolder:
         Raises:
             DataError: items.parquet is damaged, or is not the file that the run stored.
         """
-        self.check_items()
-        return read_items(self.items_path)
+        return list(self.iter_items())
 
     def iter_items(self) -> Iterator[Item]:
         """The items of this run, one after the other, so that only a few are in memory.
@@ -194,7 +176,15 @@ class RunFolder:
             DataError: it is another file.
         """
         if not self.has_its_items():
-            raise _altered(self.items_path)
+            raise DataError(
+                "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
+                file=self.items_path,
+                hint=(
+                    "Restore the file, for example with the keju run command that made this run. "
+                    "For corrected references, run it on a dataset with them: no request is sent "
+                    "again"
+                ),
+            )
 
     def has_its_items(self) -> bool:
         """Whether items.parquet is the file that the run stored, or run.json has no hash of it."""
@@ -224,48 +214,7 @@ class RunFolder:
             with dataset.items_path.open("rb") as stream:
                 write_atomic(self.items_path, iter(partial(stream.read, 1 << 20), b""))
             return
-        ids = pl.Series([item.id for item in items])
-        unfinished = self.items_path.with_name(f".{self.items_path.name}.{os.getpid()}")
-        try:
-            # The parts of a table may lack columns without values.
-            parts = [pl.scan_parquet(part) for part in table_files(dataset.items_path)]
-            table = pl.concat(parts, how="diagonal_relaxed").select(
-                by_name(*SCHEMA, require_all=False)
-            )
-            table.filter(pl.col("id").is_in(ids.implode())).sink_parquet(
-                unfinished, compression="zstd", row_group_size=BATCH_ROWS, sync_on_close="data"
-            )
-            replace_file(unfinished, self.items_path)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            unfinished.unlink(missing_ok=True)
-            reason = next(iter(str(error).splitlines()), "")
-            raise DataError(
-                "cannot be written: {}", reason, file=self.items_path, hint="Choose another place"
-            ) from None
-
-    def examples(self) -> list[Item]:
-        """The items of the reference split that were few-shot examples.
-
-        Raises:
-            DataError: examples.parquet is damaged, or is not the file that the run stored.
-        """
-        stored = self.manifest().examples_sha256 if self.exists() else ""
-        if stored and self.examples_hash() != stored:
-            raise _altered(self.examples_path)
-        return read_items(self.examples_path) if self.examples_path.is_file() else []
-
-    def examples_hash(self) -> str:
-        """The SHA-256 of the file examples.parquet; empty where there is none."""
-        return sha256_file(self.examples_path) if self.examples_path.is_file() else ""
-
-    def write_examples(self, items: list[Item]) -> None:
-        """Store the items of the few-shot examples, and remove their hash from run.json.
-
-        Without a hash in run.json an interruption between the two files is not reported as damage.
-        """
-        if self.exists() and self.manifest().examples_sha256:
-            self.write_manifest(replace(self.manifest(), examples_sha256=""))
-        write_items(self.examples_path, items)
+        copy_items(dataset.items_path, self.items_path, (item.id for item in items))
 
     def dataset(self) -> Dataset:
         """The dataset of this run, which has the images.
@@ -321,17 +270,6 @@ class RunFolder:
         for path in self.response_files(model):
             if stems is None or path.stem in stems:
                 yield from read_responses(path)
-
-
-def _altered(path: Path) -> DataError:
-    return DataError(
-        "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
-        file=path,
-        hint=(
-            "Restore the file, for example with the keju run command that made this run. For "
-            "corrected references, run it on a dataset with them: no request is sent again"
-        ),
-    )
 
 
 def _read_stored_items(path: Path) -> StoredItems:

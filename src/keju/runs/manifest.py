@@ -25,12 +25,12 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     `dataset_path` is relative to the run directory; only reports use it, to find the images.
     `items_sha256` is the SHA-256 of the file items.parquet; empty while that file is replaced.
-    `examples_sha256` is that of examples.parquet, empty where the run has none. `models` maps each
-    model's name to its identity, with the requested decoding parameters (each `Response` has those
-    sent), `settings` each option of the run to its value, `not_asked` each model's name to the
-    reasons and counts of unsupported requests. `benchmarks` has the texts of the definitions of
-    benchmarks that are not bundled, and `prompts` the users' own wordings of the run, complete, by
-    name. `plugins` are those that the run used, `unit` is what the dataset calls its groups, and
+    `models` maps each model's name to its identity, with the requested decoding parameters (each
+    `Response` has those sent), `settings` each option of the run to its value, `not_asked` each
+    model's name to the reasons and counts of unsupported requests. `benchmarks` has the texts of
+    the definitions of benchmarks that are not bundled, and `prompts` the users' own wordings of the
+    run, complete, by name. `plugins` are those that the run used, `unit` is what the dataset calls
+    its groups, and
     `roles` the role of each model, and of each reader before a model, whose kind a plug-in
     declares, so that reports do not need it.
     """
@@ -42,7 +42,6 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     dataset_hash: str
     dataset_path: str = ""
     items_sha256: str = ""
-    examples_sha256: str = ""
     synthetic: bool = False
     unit: str = ""
     created: str = ""

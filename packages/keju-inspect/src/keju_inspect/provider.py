@@ -14,14 +14,12 @@ import warnings
 from collections.abc import Sequence
 from functools import cached_property, partial
 from importlib.metadata import version
-from itertools import islice
 
 import inspect_ai.model
 import msgspec
 from inspect_ai.log._transcript import Transcript, init_transcript
 from inspect_ai.model import (
     ChatMessage,
-    ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
     ContentImage,
@@ -189,25 +187,19 @@ class InspectModel(Model):
         return replace(answer, decoding=passed_on(noted), refused=parameters.refused)
 
     async def _messages(self, request: Request, images: Sequence[bytes]) -> list[ChatMessage]:
-        """The system prompt and the examples, if any; then the images, in order, and the text."""
+        """The system prompt, if any; then the images, in order, and the text."""
         try:
             urls = [
                 await DATA_URLS.get(ref, partial(images.__getitem__, place), self._options.fit)
-                for place, ref in enumerate(request.all_images)
+                for place, ref in enumerate(request.images)
             ]
         except DataError as error:
             raise AskError("unreadable-image", str(error)) from None
-        pictures = iter([ContentImage(image=url[1:-1].decode()) for url in urls])
-        own = list(islice(pictures, len(request.images)))
+        pictures = [ContentImage(image=url[1:-1].decode()) for url in urls]
         messages: list[ChatMessage] = []
         if system := request.system or self._options.system_prompt:
             messages.append(ChatMessageSystem(content=system))
-        for each in request.examples:
-            shown = islice(pictures, len(each.images))
-            content = [*shown, ContentText(text=each.prompt)]
-            messages.append(ChatMessageUser(content=content))
-            messages.append(ChatMessageAssistant(content=each.answer))
-        messages.append(ChatMessageUser(content=[*own, ContentText(text=request.prompt)]))
+        messages.append(ChatMessageUser(content=[*pictures, ContentText(text=request.prompt)]))
         return messages
 
 

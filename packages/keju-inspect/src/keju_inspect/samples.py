@@ -66,15 +66,10 @@ def reading_of(response: Response) -> EvalSample:
 def _messages(
     request: Request, response: Response, rebuilder: RequestRebuilder
 ) -> list[ChatMessage]:
-    """The system prompt and the turns of the examples, if any; then the question."""
+    """The system prompt, if any; then the question."""
     found: list[ChatMessage] = []
     if system := rebuilder.system_of(request, response.model):
         found.append(ChatMessageSystem(id=_name(response, "system"), content=system))
-    for place, each in enumerate(request.examples, start=1):
-        content = _content(each.images, each.prompt, rebuilder)
-        found.append(ChatMessageUser(id=_name(response, f"example {place}"), content=content))
-        solved = _name(response, f"solved {place}")
-        found.append(ChatMessageAssistant(id=solved, content=each.answer))
     content = _content(request.images, request.prompt, rebuilder)
     return [*found, ChatMessageUser(id=_name(response, "asked"), content=content)]
 

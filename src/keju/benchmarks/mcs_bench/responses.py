@@ -123,11 +123,6 @@ def _sent(item: Item, response: Response, shown: RequestRebuilder) -> dict[str, 
     found: dict[str, object] = {"Wording": response.wording, "Prompt": request.prompt}
     if system := shown.system_of(request, response.model):
         found["System_Prompt"] = system
-    if request.examples:
-        found["Examples"] = [
-            {"ID": each.item, "Prompt": each.prompt, "Answer": each.answer}
-            for each in request.examples
-        ]
     return found
 
 

@@ -187,7 +187,7 @@ class DraftRequester:
         """The data that the requests contain; any item of the dataset may be material."""
         about = self.dataset.manifest
         given = self.dataset
-        return SentData(about.name, about.licence, lambda: given, len(given), bool(about.images))
+        return SentData(about.name, about.licence, lambda: given, len(given))
 
     def list_unused(
         self, page: Page, kind: str, stage: str, what: UnusedReason, why: str, reply: str = ""
