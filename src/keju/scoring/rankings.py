@@ -7,19 +7,173 @@ little memory.
 
 from __future__ import annotations
 
+from collections import Counter
+from copy import copy
 from typing import NamedTuple
 
-from keju.definitions import missing_reference
+from keju.definitions import Query, missing_reference, query_of
 from keju.definitions.pair_forms import reduced_form
 from keju.errors import english_problem
-from keju.items import PromptVariant, Protocol, Score, get_group, variant_of
+from keju.items import (
+    Item,
+    PromptVariant,
+    Protocol,
+    ReadBy,
+    Score,
+    Status,
+    get_group,
+    variant_of,
+)
 from keju.metrics import UndefinedMetricError
-from keju.scoring.gallery import WITHOUT_ANSWER, Gallery
+from keju.metrics.ranking import Ranking, rank
+from keju.scoring.decisions import NO_DECISIONS
 from keju.scoring.lookup import metric_names, metric_of, unavailable_reason
-from keju.scoring.metric import Metric
-from keju.scoring.metric_value import mean
+from keju.scoring.metric import mean
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.signatures import metric_signature, reading_part, wording_part
+from keju.scoring.verdicts import Verdict
+from keju.texts import _
+
+_SHOWN = 10
+_YES_NO = {"Yes": 1.0, "No": 0.0}
+WITHOUT_ANSWER: tuple[Status, ...] = ("failed", "filtered")
+
+
+class Gallery:
+    """The answers of one model on each candidate of one item.
+
+    A candidate's value is the stated probability, or 1 for yes and 0 for no; None if no answer
+    could be extracted. `official` takes the first word for yes or no, and of probabilities what the
+    rules read; `strict` also what people or a model decided.
+    """
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+        self.key = ""
+        self.decisions = NO_DECISIONS
+        self._first = len(item.images)
+        self._values: dict[Protocol, dict[int, float | None]] = {"official": {}, "strict": {}}
+        self._unclear: set[int] = set()
+        self._readers: set[ReadBy] = set()
+        self._statuses: Counter[Status] = Counter()
+        self._verdicts: Counter[Verdict] = Counter()
+
+    @property
+    def query(self) -> Query:
+        """The question form of the item."""
+        return query_of(self.item)
+
+    @property
+    def candidates(self) -> int:
+        """How many candidates the item has."""
+        return len(self.item.images) - 1
+
+    @property
+    def relevant(self) -> list[int]:
+        """The right candidates, numbered from 0."""
+        return [place - 1 for place in self.item.relevant]
+
+    def add(self, sample: ScoringSample) -> None:
+        """Add the answer to one pair."""
+        response, self.decisions = sample.response, sample.decisions
+        if response.candidate <= self._first:
+            self._first, self.key = response.candidate, response.key
+        if sample.form == "yes-no":
+            strict = _YES_NO.get(sample.answer or "")
+            official = _YES_NO.get(sample.first_yes_no or "")
+        else:
+            by_rules = sample.rule_reading
+            strict = None if sample.answer is None else float(sample.answer)
+            official = float(by_rules.value) if by_rules.state == "read" else None
+        self._values["strict"][response.candidate] = strict
+        self._values["official"][response.candidate] = official
+        self._readers.add(sample.read_by)
+        if sample.read_by == "unclear":
+            self._unclear.add(response.candidate)
+        self._statuses[response.status] += 1
+        self._verdicts[sample.verdict] += 1
+
+    def values(self, protocol: Protocol) -> list[float | None]:
+        """One value for each candidate, in their order.
+
+        Raises:
+            UndefinedMetricError: a candidate has no response yet, or the item is at fault.
+        """
+        said = self._values[protocol]
+        lacking = self.candidates - len(said)
+        if lacking:
+            raise UndefinedMetricError(
+                _("{:,} of {:,} candidates have no response yet", lacking, self.candidates)
+            )
+        if any(not 1 <= place <= self.candidates for place in self.item.relevant):
+            raise UndefinedMetricError(_("a relevant candidate is not among the item's images"))
+        return [said[place] for place in range(1, self.candidates + 1)]
+
+    def ranking(self, protocol: Protocol) -> Ranking:
+        """The candidates by value, ties kept for the expectation over their orders.
+
+        Raises:
+            UndefinedMetricError: see `values`.
+        """
+        return rank(self.values(protocol), self.relevant)
+
+    @property
+    def read_by(self) -> ReadBy:
+        """``unclear`` if any pair is; ``none`` if no pair has an answer; else who read one."""
+        order: tuple[ReadBy, ...] = ("unclear", "person", "model", "reader", "none")
+        return next(reader for reader in order if reader in self._readers)
+
+    def if_right(self) -> Gallery:
+        """The same answers, with the highest value for each right candidate that is unclear.
+
+        Unclear pairs with other candidates rank last in both.
+        """
+        gallery = copy(self)
+        raised = dict.fromkeys(self._unclear & set(self.item.relevant), 1.0)
+        strict = self._values["strict"] | raised
+        gallery._values = {"official": self._values["official"], "strict": strict}
+        return gallery
+
+    @property
+    def status(self) -> Status:
+        """``answered`` if any pair was, else the most frequent status."""
+        return "answered" if self._statuses["answered"] else self._statuses.most_common(1)[0][0]
+
+    @property
+    def verdict(self) -> Verdict:
+        """``ok`` if any pair has an extracted answer, else the most frequent verdict."""
+        sound: tuple[Verdict, ...] = ("ok", "truncated")
+        return next(
+            (each for each in sound if self._verdicts[each]), self._verdicts.most_common(1)[0][0]
+        )
+
+    @property
+    def stats(self) -> dict[str, float]:
+        """The number of pairs, and of those that rank last because they have no answer."""
+        failed = sum(self._statuses[status] for status in WITHOUT_ANSWER)
+        silent = sum(value is None for value in self._values["strict"].values())
+        return {"pairs": self.candidates, "failed": failed, "unparsable": silent - failed}
+
+    @property
+    def best(self) -> str:
+        """The first candidates of the ranking with their values; equal values are joined by =."""
+        values = self._values["strict"]
+        order = sorted(values, key=lambda place: (-_or_least(values[place]), place))[:_SHOWN]
+        words, before = [], None
+        for place in order:
+            value = values[place]
+            mark = "" if before is None else " = " if value == before[0] else " > "
+            words.append(f"{mark}{place}{_stated(value)}")
+            before = (value,)
+        return "".join(words) + (" …" if len(values) > _SHOWN else "")
+
+
+def _or_least(value: float | None) -> float:
+    return -1.0 if value is None else value
+
+
+def _stated(value: float | None) -> str:
+    return " (–)" if value is None else f" ({value:g})"
 
 
 class GalleryKey(NamedTuple):
@@ -61,40 +215,27 @@ class Galleries:
         ]
 
 
-def _declared(gallery: Gallery, protocol: Protocol, metric: str) -> Metric:
-    """The declaration of a metric of one gallery.
-
-    Raises:
-        UndefinedMetricError: the item has no reference, or the metric is not declared.
-    """
-    if reason := missing_reference(gallery.item):
-        raise UndefinedMetricError(reason)
-    found = metric_of(protocol, gallery.item.benchmark, gallery.query.form, metric)
-    if found is None:
-        raise UndefinedMetricError(unavailable_reason(metric))
-    return found
-
-
 def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -> Score:
-    item, measured, reason, signed = gallery.item, None, "", ""
+    item, measured, signed = gallery.item, None, ""
     if_right: dict[str, float] = {}
     strict = protocol == "strict"
-    try:
-        declared = _declared(gallery, protocol, metric)
-        value = declared.measure(gallery).value
-        # Where every request failed all candidates tie, which would earn what chance earns.
-        measured = mean(
-            declared.worst if gallery.status in WITHOUT_ANSWER else value, **gallery.stats
-        )
-        if strict and gallery.read_by == "unclear":
-            if_right = mean(declared.measure(gallery.if_right()).value, **gallery.stats).stats
+    declared = metric_of(protocol, item.benchmark, gallery.query.form, metric)
+    reason = missing_reference(item) or ("" if declared else unavailable_reason(metric))
+    if declared and not reason:
         signed = metric_signature(declared)
         if form := reduced_form(item):
             signed += f"|pairs:{form}"
         signed += reading_part(protocol, gallery.query.form, gallery.decisions)
         signed += wording_part(key.variant.wording)
-    except UndefinedMetricError as error:
-        reason = english_problem(error)
+        try:
+            value = declared.measure(gallery).value
+            # Where every request failed all candidates tie, which would earn what chance earns.
+            value = declared.worst if gallery.status in WITHOUT_ANSWER else value
+            measured = mean(value, **gallery.stats)
+            if strict and gallery.read_by == "unclear":
+                if_right = mean(declared.measure(gallery.if_right()).value, **gallery.stats).stats
+        except UndefinedMetricError as error:
+            signed, reason = "", english_problem(error)
     has_answer = strict and not reason
     return Score(
         key=gallery.key,

@@ -14,8 +14,7 @@ from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.scoring.decisions import DECIDED_FORMS
 from keju.scoring.lookup import find_metrics, metric_names, unavailable_reason
-from keju.scoring.metric import Metric
-from keju.scoring.metric_value import MetricValue, mean
+from keju.scoring.metric import Metric, MetricValue, mean
 from keju.scoring.rankings import Galleries
 from keju.scoring.scoring_sample import ScoringSample, json_kind
 from keju.scoring.semantic import Batch
