@@ -176,6 +176,9 @@ class Metric:
         Raises:
             UndefinedMetricError: as `measure`.
         """
+        if self.of_pairs:
+            measured = self.measure(sample.if_right())
+            return measured._replace(stats=measured.stats | sample.stats)
         reference, _answer, *others = self.prepare.inputs(sample)
         return self._compute(sample, reference, reference, *others)
 
@@ -202,9 +205,11 @@ class Metric:
 
     def _compute(self, case: Any, *inputs: Any) -> MetricValue:  # noqa: ANN401 - as measure
         if self.origin:
-            return self._value_of_plugin(_(" for item {}", case.item.id), *inputs)
-        value = self.function(*inputs)
-        return value if isinstance(value, MetricValue) else mean(value)
+            measured = self._value_of_plugin(_(" for item {}", case.item.id), *inputs)
+        else:
+            value = self.function(*inputs)
+            measured = value if isinstance(value, MetricValue) else mean(value)
+        return mean(measured.value, **case.stats) if self.of_pairs else measured
 
     # It is other people's code, so what a plug-in's function returns is checked.
 

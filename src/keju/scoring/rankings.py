@@ -8,60 +8,47 @@ little memory.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from copy import copy
+from functools import cached_property
 from typing import NamedTuple
 
-from keju.definitions import Query, missing_reference, query_of
+from msgspec.structs import replace
+
 from keju.definitions.pair_forms import reduced_form
-from keju.errors import english_problem
-from keju.items import (
-    Item,
-    PromptVariant,
-    Protocol,
-    ReadBy,
-    Score,
-    Status,
-    get_group,
-    variant_of,
-)
+from keju.extraction import Reading
+from keju.items import PromptVariant, Protocol, ReadBy, Status, variant_of
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import Ranking, rank
-from keju.scoring.decisions import NO_DECISIONS
-from keju.scoring.lookup import metric_names, metric_of, unavailable_reason
-from keju.scoring.metric import mean
 from keju.scoring.scoring_sample import ScoringSample
-from keju.scoring.signatures import metric_signature, reading_part, wording_part
 from keju.scoring.verdicts import Verdict
 from keju.texts import _
 
 _SHOWN = 10
 _YES_NO = {"Yes": 1.0, "No": 0.0}
-WITHOUT_ANSWER: tuple[Status, ...] = ("failed", "filtered")
 
 
-class Gallery:
-    """The answers of one model on each candidate of one item.
+class Gallery(ScoringSample):
+    """The answers of one model on each candidate of one item, as one sample.
 
     A candidate's value is the stated probability, or 1 for yes and 0 for no; None if no answer
     could be extracted. `official` takes the first word for yes or no, and of probabilities what the
     rules read; `strict` also what people or a model decided.
+
+    Its response is that to the first pair, without text; `status` is ``answered`` if any pair was
+    answered, else the most frequent status.
     """
 
-    def __init__(self, item: Item) -> None:
-        self.item = item
-        self.key = ""
-        self.decisions = NO_DECISIONS
-        self._first = len(item.images)
+    def __init__(self, sample: ScoringSample) -> None:
+        super().__init__(sample.item, sample.response, decisions=sample.decisions)
+        form = reduced_form(sample.item)
+        self.pairs_part = f"|pairs:{form}" if form else ""
         self._values: dict[Protocol, dict[int, float | None]] = {"official": {}, "strict": {}}
         self._unclear: set[int] = set()
         self._readers: set[ReadBy] = set()
         self._statuses: Counter[Status] = Counter()
         self._verdicts: Counter[Verdict] = Counter()
-
-    @property
-    def query(self) -> Query:
-        """The question form of the item."""
-        return query_of(self.item)
+        self.add(sample)
 
     @property
     def candidates(self) -> int:
@@ -75,9 +62,7 @@ class Gallery:
 
     def add(self, sample: ScoringSample) -> None:
         """Add the answer to one pair."""
-        response, self.decisions = sample.response, sample.decisions
-        if response.candidate <= self._first:
-            self._first, self.key = response.candidate, response.key
+        response = sample.response
         if sample.form == "yes-no":
             strict = _YES_NO.get(sample.answer or "")
             official = _YES_NO.get(sample.first_yes_no or "")
@@ -92,6 +77,9 @@ class Gallery:
             self._unclear.add(response.candidate)
         self._statuses[response.status] += 1
         self._verdicts[sample.verdict] += 1
+        first = min(self.response, response, key=lambda each: each.candidate)
+        status = "answered" if self._statuses["answered"] else self._statuses.most_common(1)[0][0]
+        self.response = replace(first, status=status, text="", thinking="", not_text="")
 
     def values(self, protocol: Protocol) -> list[float | None]:
         """One value for each candidate, in their order.
@@ -134,10 +122,12 @@ class Gallery:
         gallery._values = {"official": self._values["official"], "strict": strict}
         return gallery
 
-    @property
-    def status(self) -> Status:
-        """``answered`` if any pair was, else the most frequent status."""
-        return "answered" if self._statuses["answered"] else self._statuses.most_common(1)[0][0]
+    @cached_property
+    def reading(self) -> Reading:
+        """The best candidates; nothing while a candidate has no response."""
+        if len(self._values["strict"]) < self.candidates:
+            return Reading("none")
+        return Reading("read", self._best, f"answers to {self.candidates:,} pairs")
 
     @property
     def verdict(self) -> Verdict:
@@ -150,12 +140,12 @@ class Gallery:
     @property
     def stats(self) -> dict[str, float]:
         """The number of pairs, and of those that rank last because they have no answer."""
-        failed = sum(self._statuses[status] for status in WITHOUT_ANSWER)
+        failed = self._statuses["failed"] + self._statuses["filtered"]
         silent = sum(value is None for value in self._values["strict"].values())
         return {"pairs": self.candidates, "failed": failed, "unparsable": silent - failed}
 
     @property
-    def best(self) -> str:
+    def _best(self) -> str:
         """The first candidates of the ranking with their values; equal values are joined by =."""
         values = self._values["strict"]
         order = sorted(values, key=lambda place: (-_or_least(values[place]), place))[:_SHOWN]
@@ -188,7 +178,7 @@ class GalleryKey(NamedTuple):
 
 
 class Galleries:
-    """The galleries of a run's tasks of pairs: samples are added, then all are scored."""
+    """The galleries of a run's tasks of pairs: samples are added, then each is a sample itself."""
 
     def __init__(self) -> None:
         self._found: dict[GalleryKey, Gallery] = {}
@@ -199,66 +189,10 @@ class Galleries:
         key = GalleryKey(
             response.model, item.task, item.query, item.id, variant_of(response), response.round
         )
-        if key not in self._found:
-            self._found[key] = Gallery(item)
-        self._found[key].add(sample)
+        if key in self._found:
+            self._found[key].add(sample)
+        else:
+            self._found[key] = Gallery(sample)
 
-    def scores(self, protocols: tuple[Protocol, ...]) -> list[Score]:
-        """All metrics of every gallery."""
-        return [
-            _score(key, gallery, protocol, metric)
-            for key, gallery in self._found.items()
-            for protocol in protocols
-            for metric in metric_names(
-                gallery.query, protocol, gallery.item.benchmark, of_pairs=True
-            )
-        ]
-
-
-def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -> Score:
-    item, measured, signed = gallery.item, None, ""
-    if_right: dict[str, float] = {}
-    strict = protocol == "strict"
-    declared = metric_of(protocol, item.benchmark, gallery.query.form, metric)
-    reason = missing_reference(item) or ("" if declared else unavailable_reason(metric))
-    if declared and not reason:
-        signed = metric_signature(declared)
-        if form := reduced_form(item):
-            signed += f"|pairs:{form}"
-        signed += reading_part(protocol, gallery.query.form, gallery.decisions)
-        signed += wording_part(key.variant.wording)
-        try:
-            value = declared.measure(gallery).value
-            # Where every request failed all candidates tie, which would earn what chance earns.
-            value = declared.worst if gallery.status in WITHOUT_ANSWER else value
-            measured = mean(value, **gallery.stats)
-            if strict and gallery.read_by == "unclear":
-                if_right = mean(declared.measure(gallery.if_right()).value, **gallery.stats).stats
-        except UndefinedMetricError as error:
-            signed, reason = "", english_problem(error)
-    has_answer = strict and not reason
-    return Score(
-        key=gallery.key,
-        item=item.id,
-        model=key.model,
-        benchmark=item.benchmark,
-        task=item.task,
-        protocol=protocol,
-        metric=metric,
-        value=None if measured is None else measured.value,
-        query=item.query,
-        setting=key.variant.setting,
-        script=key.variant.script,
-        wording=key.variant.wording,
-        round=key.round,
-        group=get_group(item),
-        status=gallery.status,
-        verdict=gallery.verdict,
-        reason=reason,
-        extracted=gallery.best if has_answer else "",
-        extracted_from=f"answers to {gallery.candidates:,} pairs" if has_answer else "",
-        stats={} if measured is None else measured.stats,
-        signature=signed,
-        read_by=gallery.read_by if has_answer else "",
-        if_right=if_right,
-    )
+    def __iter__(self) -> Iterator[Gallery]:
+        return iter(self._found.values())

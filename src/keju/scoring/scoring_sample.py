@@ -84,7 +84,7 @@ class ScoringSample:
         self.response = response
         self.defect = defect
         self.decisions = decisions
-        self.signature_part = ""
+        self.pairs_part = self.signature_part = ""
         self.form = form or self.query.form
         self.text = "" if response.status in {"failed", "filtered"} else response.text
 
