@@ -11,7 +11,7 @@ from keju.analysis.nearly_empty import nearly_empty
 from keju.analysis.reading_errors import wrong_pages
 from keju.analysis.run_set import load_runs
 from keju.reporting.item_browser import Browser
-from keju.scoring import wrong_page_errors
+from keju.scoring.floors import compared_text, wrong_page_errors
 from keju.words import Words
 from tests.support.own_pages import scored_pages
 
@@ -53,7 +53,8 @@ def test_floors_are_those_of_the_whole_responses(run_set, monkeypatch, longest):
     pairs = {}
     for asked in run_set.asked:
         for answer in asked.answers:
-            pairs.setdefault(answer.model, []).append((asked.item, answer.response))
+            text = compared_text(answer.response)
+            pairs.setdefault(answer.model, []).append((asked.item.answer, text))
     found = {model: floor for (model, _), floor in wrong_pages(run_set).items()}
     assert found == {model: wrong_page_errors(own) for model, own in pairs.items()}
     assert all(floor.pairs for floor in found.values())

@@ -21,7 +21,7 @@ from keju.definitions.draft import sample_prompts, write_draft
 from keju.errors import DataError, KejuError, UsageError
 from keju.registry import PluginError, list_shipped_folders
 from keju.scoring import check_metrics
-from keju.scoring.definition_metrics import strict_metrics
+from keju.scoring.lookup import strict_metrics
 from tests.support.bundled import FOLDERS, PAPERS
 
 TEXT = """

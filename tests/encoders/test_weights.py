@@ -29,7 +29,7 @@ def write_folder(folder: Path) -> Path:
 
 def test_every_encoder_of_a_metric_is_listed_with_its_place():
     places = {each.name: each.hub for each in known_weights()}
-    used = {each.encoder for each in keju_metrics() if each.encoder}
+    used = {each.encoder for each in keju_metrics().values() if each.encoder}
     assert used <= places.keys()
     assert {name: facts.hub for name, facts in ENCODERS.items()}.items() <= places.items()
 

@@ -6,23 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from keju.items import Item, Response
+from keju.items import Response
 from keju.metrics import error_parts
-from keju.scoring import wrong_page_errors
+from keju.scoring.floors import compared_text, wrong_page_errors
 from keju.text import counted
 
 PASSAGES = json.loads(Path(__file__).with_name("passages.json").read_text("utf-8"))
 
 
 def answers(truths, texts, **fields):
-    return [
-        (
-            Item(id=str(n), benchmark="MCS-Bench", task="T1", answer=truth),
-            Response(key=str(n), item=str(n), model="m", benchmark="MCS-Bench", task="T1",
-                     text=text, **{"status": "answered"} | fields),
-        )
-        for n, (truth, text) in enumerate(zip(truths, texts, strict=True))
+    responses = [
+        Response(key=str(n), item=str(n), model="m", benchmark="MCS-Bench", task="T1",
+                 text=text, **{"status": "answered"} | fields)
+        for n, text in enumerate(texts)
     ]  # fmt: skip
+    return list(zip(truths, map(compared_text, responses), strict=True))
 
 
 def test_each_answer_is_compared_with_every_other_page():

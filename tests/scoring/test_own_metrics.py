@@ -19,8 +19,8 @@ from keju import registry
 from keju.items import Box, ImageRef, Item, Response
 from keju.registry import PluginError
 from keju.scoring import aggregate, metric_of, score_answer
-from keju.scoring.metric_inputs import preparations
 from keju.scoring.own_metrics import _collected
+from keju.scoring.preparations import preparations
 from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
 from tests.support import commanding

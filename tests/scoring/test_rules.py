@@ -4,7 +4,7 @@ import pytest
 
 from keju.definitions import task, tasks
 from keju.scoring import PROTOCOLS
-from keju.scoring.rules import counting_rule, list_steps, lower_is_better
+from keju.scoring.lookup import counting_rule, list_steps, lower_is_better
 from tests.support.degenerate import earned, families
 
 QUERIES = [

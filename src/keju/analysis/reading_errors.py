@@ -12,7 +12,7 @@ from keju.analysis.run_set import RunSet
 from keju.items import Response
 from keju.runs import RecordList
 from keju.scoring import MetricResult, Result, TaskResult, WrongPage
-from keju.scoring.floors import compared_text, is_compared, wrong_page_errors_of_texts
+from keju.scoring.floors import compared_text, is_compared, wrong_page_errors
 
 NO_FLOORS: Mapping[tuple[str, str], WrongPage | None] = MappingProxyType({})
 
@@ -81,10 +81,7 @@ def wrong_pages(run_set: RunSet) -> dict[tuple[str, str], WrongPage | None]:
         for answer, said in zip(asked.answers if text.task else (), text.said, strict=True):
             places.setdefault((answer.model, text.task), array("q")).append(len(pairs))
             pairs.append(_Pair(text.truth, _compared(answer.response, said)))
-    return {
-        key: wrong_page_errors_of_texts(pairs[place] for place in own)
-        for key, own in places.items()
-    }
+    return {key: wrong_page_errors(pairs[place] for place in own) for key, own in places.items()}
 
 
 def _compared(response: Response, said: str) -> str:

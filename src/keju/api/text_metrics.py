@@ -12,7 +12,7 @@ from keju.items import AnswerForm, Protocol, Record
 from keju.metrics import UndefinedMetricError
 from keju.scoring import PROTOCOLS, Metric, metric_signature, metrics
 from keju.scoring.aggregate import pooled_value
-from keju.scoring.text_sample import TextSample
+from keju.scoring.scoring_sample import ScoringSample
 from keju.texts import _
 
 _FORMS: tuple[AnswerForm, ...] = (
@@ -105,7 +105,8 @@ class TextMetric:
                     _("reference {} is empty, so it has no {}", place, self.name)
                 )
             try:
-                measured = self._metric.measure(TextSample(self._metric.form, reference, said))
+                sample = ScoringSample.of_texts(self._metric.form, reference, said)
+                measured = self._metric.measure(sample)
             except UndefinedMetricError as error:
                 raise UndefinedMetricError(
                     _("{} of text {}: {}", self.name, place, error)

@@ -37,7 +37,7 @@ def new(
     """Write a commented draft of a definition, for you to change."""
     from keju.datasets.readers.words import shell_word
     from keju.definitions.draft import write_draft
-    from keju.scoring.definition_metrics import strict_metrics
+    from keju.scoring.lookup import strict_metrics
 
     path = file or Path(f"{name}.toml")
     write_draft(name, path, strict_metrics())

@@ -91,7 +91,7 @@ def _metrics_of_encoders() -> dict[str, list[str]]:
     from keju.scoring.metric import keju_metrics
 
     used: dict[str, list[str]] = {}
-    for each in keju_metrics():
+    for each in keju_metrics().values():
         if each.encoder and each.name not in used.setdefault(each.encoder, []):
             used[each.encoder].append(each.name)
     return used

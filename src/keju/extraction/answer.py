@@ -127,6 +127,8 @@ def body_of(response: str) -> str:
 def _tagged_answer(body: str) -> str:
     """The text in the last ``<answer>``; one pass, since nothing may close a tag."""
     answer = ""
+    if "answer" not in body.lower():
+        return answer
     start: int | None = None
     for tag in ANSWER_TAG.finditer(body):
         if not tag["closing"]:

@@ -166,10 +166,13 @@ def _affirmed(text: str, options: tuple[str, ...]) -> tuple[set[str], set[str]]:
     affirmed: set[str] = set()
     denied: set[str] = set()
     for clause in dict.fromkeys(_CLAUSE.split(text)):
+        mentions = list(_mentions(clause, options))
+        if not mentions:
+            continue
         # A looping answer names options hundreds of times: search the clause only once.
         first_end = min((match.end() for match in words("denial").finditer(clause)), default=None)
         last_start = max((match.start() for match in words("denied").finditer(clause)), default=-1)
-        for letter, start, end in _mentions(clause, options):
+        for letter, start, end in mentions:
             is_denied = (
                 (first_end is not None and first_end <= start)
                 or last_start >= end

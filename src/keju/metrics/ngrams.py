@@ -10,11 +10,17 @@ import math
 import sys
 from collections.abc import Sequence
 from string import punctuation
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
 from keju.metrics.base import PRF, prf
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    _Numbers = npt.NDArray[np.int64]
 
 _BLEU_ORDERS = 4
 _EPSILON = 0.1
@@ -45,29 +51,46 @@ def count_ngrams(
     """
     import numpy as np  # noqa: PLC0415 - slow to import, and error rates need none
 
-    known: dict[str, int] = {}
-    true_ids, read_ids = (
-        np.array([known.setdefault(token, len(known)) for token in tokens], np.int64)
-        for tokens in (reference, hypothesis)
-    )
-    true, read = true_ids, read_ids
-    counts = []
+    count = len(reference) + len(hypothesis)
+    true_tokens, read_tokens = true, read = _ranks(*_token_numbers(reference, hypothesis))
+    counts: list[OrderCounts] = []
     for order in range(orders):
         if order:
-            # A run is numbered by the run before it and its last token, and then by the rank of
-            # this number among those of both sides, so that numbers stay small.
-            runs = true[:-1] * len(known) + true_ids[order:]
-            numbers = np.concatenate([runs, read[:-1] * len(known) + read_ids[order:]])
-            places = numbers.argsort()
-            ascending = numbers[places]
-            ranks = np.empty_like(numbers)
-            ranks[places] = np.cumsum(np.diff(ascending, prepend=ascending[:1]) != 0)
-            true, read = ranks[: len(runs)], ranks[len(runs) :]
+            # A run is the run before it and one more token, both as numbers below `count`.
+            true, read = _ranks(
+                true[:-1] * count + true_tokens[order:], read[:-1] * count + read_tokens[order:]
+            )
         wanted, found = np.bincount(true), np.bincount(read)
         both = min(len(wanted), len(found))
         hits = int(np.minimum(wanted[:both], found[:both]).sum())
         counts.append(OrderCounts(len(read), len(true), hits))
     return counts
+
+
+def _token_numbers(reference: Sequence[str], hypothesis: Sequence[str]) -> list[_Numbers]:
+    """The tokens of both sides as numbers; equal ones have the same."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    if isinstance(reference, str) and isinstance(hypothesis, str):
+        texts = (text.encode("utf-32-le", "surrogatepass") for text in (reference, hypothesis))
+        return [np.frombuffer(text, np.uint32).astype(np.int64) for text in texts]
+    known: dict[str, int] = {}
+    return [
+        np.array([known.setdefault(token, len(known)) for token in tokens], np.int64)
+        for tokens in (reference, hypothesis)
+    ]
+
+
+def _ranks(true: _Numbers, read: _Numbers) -> tuple[_Numbers, _Numbers]:
+    """Each number as its rank among those of both sides, so that numbers stay small."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    numbers = np.concatenate([true, read])
+    places = numbers.argsort()
+    ascending = numbers[places]
+    ranks = np.zeros_like(numbers)
+    ranks[places[1:]] = np.cumsum(ascending[1:] != ascending[:-1])
+    return ranks[: len(true)], ranks[len(true) :]
 
 
 def sentence_bleu(

@@ -1,4 +1,4 @@
-"""The terms of reports beside the metrics, which are defined in `keju.scoring.declared`."""
+"""The terms of reports beside the metrics, which are defined in `keju.scoring.strict`."""
 
 from __future__ import annotations
 

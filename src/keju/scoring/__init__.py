@@ -6,10 +6,17 @@ catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_jso
 
 from keju.scoring.aggregate import aggregate, is_ratio_of_sums
 from keju.scoring.decisions import NO_DECISIONS, Decision, Decisions, answer_code, read_decisions
-from keju.scoring.definition_metrics import check_metrics, known_metrics
 from keju.scoring.export import join_json, to_json
-from keju.scoring.floors import WrongPage, wrong_page_errors
-from keju.scoring.lookup import metric_names, metric_of, metric_row, metrics
+from keju.scoring.floors import WrongPage
+from keju.scoring.lookup import (
+    check_metrics,
+    counting_rule,
+    known_metrics,
+    metric_names,
+    metric_of,
+    metric_row,
+    metrics,
+)
 from keju.scoring.means import NO_RESPONSES
 from keju.scoring.metric import Metric
 from keju.scoring.model_comparison import (
@@ -31,7 +38,6 @@ from keju.scoring.protocol_differences import (
     list_task_differences,
 )
 from keju.scoring.results import BenchmarkResult, MeanResult, MetricResult, Result, TaskResult
-from keju.scoring.rules import counting_rule
 from keju.scoring.run import (
     ModelScores,
     score_answers,
@@ -129,5 +135,4 @@ __all__ = [
     "unused_decisions",
     "verdict_of",
     "write_scores",
-    "wrong_page_errors",
 ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from keju.extraction import read
 from keju.files import sha256_bytes
-from keju.items import Item, Response
+from keju.items import Response
 from keju.metrics import ErrorParts, error_parts
 from keju.scoring.preparations import MAX_CELLS
 from keju.scoring.scoring_sample import LONGEST
@@ -28,7 +28,7 @@ class WrongPage(NamedTuple):
     pairs: int
 
 
-def wrong_page_errors(answers: Sequence[tuple[Item, Response]]) -> WrongPage | None:
+def wrong_page_errors(pairs: Iterable[tuple[str, str]]) -> WrongPage | None:
     """Compare each response with the references of other pages, and pool both errors.
 
     Two pages share characters by chance: in chi-know-po, a page has on average 17 % of the
@@ -37,24 +37,15 @@ def wrong_page_errors(answers: Sequence[tuple[Item, Response]]) -> WrongPage | N
     of the list of pages: with all others up to 32 pages, then with as many as make 1,000
     comparisons, and with five from 200 pages on. The list is ordered by hashes of the references,
     so that the floor depends neither on the order of the items nor on their names. A page with the
-    same text is skipped. Failures, and responses too long to be scored, count as empty.
+    same text is skipped.
 
     Args:
-        answers: the transcription items of one task with the responses of one model.
+        pairs: of the transcription items of one task, the reference and the transcription of one
+            model (`compared_text`).
 
     Returns:
         None where no two pages differ.
     """
-    return wrong_page_errors_of_texts(
-        [
-            (item.answer or item.answer_simplified, compared_text(response))
-            for item, response in answers
-        ]
-    )
-
-
-def wrong_page_errors_of_texts(pairs: Iterable[tuple[str, str]]) -> WrongPage | None:
-    """The same for pairs of a reference and the transcription (`compared_text`)."""
     pairs = sorted((pair for pair in pairs if pair[0]), key=_place)
     texts = counted_alike([text for pair in pairs for text in pair])
     references, hypotheses = texts[::2], texts[1::2]
@@ -71,7 +62,7 @@ def wrong_page_errors_of_texts(pairs: Iterable[tuple[str, str]]) -> WrongPage | 
 
 
 def compared_text(response: Response) -> str:
-    """The transcription in a response; empty if the response is not scored."""
+    """The transcription in a response; empty for failures, and if it is too long to be scored."""
     return read("transcription", response.text).value if is_compared(response) else ""
 
 

@@ -1,16 +1,22 @@
-"""The metrics that exist, those of keju and those of plug-ins, and which of them a query has."""
+"""The metrics that exist, of keju and of plug-ins: which a query has, and each in sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import chain
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
+
+import msgspec
 
 from keju import __version__
-from keju.definitions import Query, official_source
+from keju.definitions import Definition, Query, Task, is_shipped, official_source
+from keju.errors import DataError, did_you_mean, nearest_names, shortened
+from keju.files import shipped_toml
 from keju.items import AnswerForm, Protocol
-from keju.scoring.metric import Metric, keju_metrics, metrics_by_key
+from keju.scoring.metric import Metric, keju_metrics
 from keju.scoring.own_metrics import broken_plugins, own_metrics
+from keju.texts import _
 
 
 def metric_of(protocol: Protocol, benchmark: str, form: AnswerForm, name: str) -> Metric | None:
@@ -30,7 +36,7 @@ def find_metrics(
     Raises:
         PluginError: two plug-ins declare the same metric.
     """
-    own, ours, source = own_metrics(), metrics_by_key(), official_source(benchmark)
+    own, ours, source = own_metrics(), keju_metrics(), official_source(benchmark)
     protocol = "official" if protocol == "with-reasoning" else protocol
 
     def find(name: str) -> Metric | None:
@@ -43,7 +49,7 @@ def find_metrics(
 
 def metrics() -> Iterator[Metric]:
     """Every metric: those of keju in the order of the declarations, then those of plug-ins."""
-    return chain(keju_metrics(), own_metrics().values())
+    return chain(keju_metrics().values(), own_metrics().values())
 
 
 def metric_names(
@@ -94,3 +100,128 @@ def metric_row(metric: Metric) -> MetricRow:
 def unavailable_reason(metric: str) -> str:
     """Why a metric that a task names and that is not declared has no value."""
     return "; ".join([f"keju {__version__} does not compute {metric} yet", *broken_plugins()])
+
+
+class Step(NamedTuple):
+    """One step from a response to a number, as one protocol does it."""
+
+    name: str
+    what: str
+
+
+class _Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    extraction: dict[Protocol, dict[str, str]]
+
+
+@cache
+def _extraction_rules() -> dict[Protocol, dict[str, str]]:
+    return shipped_toml("keju.scoring", "rules.toml", _Rules).extraction
+
+
+def counting_rule(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> str:
+    """How a metric counts, in one sentence.
+
+    Raises:
+        KeyError: the metric is not declared.
+    """
+    return _declared(protocol, benchmark, form, metric).rule
+
+
+def list_steps(protocol: Protocol, task: Task, query: Query, metric: str) -> list[Step]:
+    """The steps from a response to a task's value: taken, prepared, counted, summed, failures.
+
+    Raises:
+        KeyError: the metric is not declared.
+    """
+    rules = _extraction_rules()[protocol]
+    found = _declared(protocol, task.benchmark, query.form, metric)
+    return [
+        Step("what is taken of the response", rules.get(query.form) or rules["any"]),
+        Step("how texts are prepared", found.prepare.rule),
+        Step("what is counted", found.rule),
+        Step("a task's value", found.over.rule),
+        Step("a failed call", found.failure),
+    ]
+
+
+def lower_is_better(protocol: Protocol, task: Task, query: Query, metric: str) -> bool:
+    """Whether a metric is an error."""
+    found = metric_of(protocol, task.benchmark, query.form, metric)
+    return found is not None and not found.higher_is_better
+
+
+def _declared(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> Metric:
+    found = metric_of(protocol, benchmark, form, metric)
+    if found is None:
+        raise KeyError(metric)
+    return found
+
+
+def known_metrics(protocol: Protocol, task: Task, query: Query) -> list[str]:
+    """The metrics that a query of a task may have under a protocol, as they are declared."""
+    names = dict.fromkeys(each.name for each in metrics())
+    return [name for name in names if _exists(protocol, task, query, name)]
+
+
+def strict_metrics() -> dict[str, list[str]]:
+    """The general metrics of `strict` for each kind of answer; ``*`` marks one with an encoder."""
+    names: dict[str, list[str]] = {}
+    for metric in metrics():
+        if metric.protocol == "strict" and not (metric.benchmark or metric.origin):
+            kind = f"{metric.form} (pairs)" if metric.of_pairs else metric.form
+            names.setdefault(kind, []).append(metric.name + "*" * bool(metric.encoder))
+    return names
+
+
+def check_metrics(definition: Definition, place: str) -> None:
+    """Refuse a definition with a metric that keju does not compute for its answer form.
+
+    Args:
+        definition: of a benchmark that keju does not ship.
+        place: the file, for messages.
+
+    Raises:
+        DataError: naming the task, the metric, and those that there are.
+    """
+    if is_shipped(definition.name):
+        return
+    protocols: tuple[Protocol, ...] = ("official", "strict", "printed")
+    for task in definition.tasks:
+        for query in task.queries:
+            for protocol in protocols:
+                for metric in query.metrics(protocol):
+                    if not _exists(protocol, task, query, metric):
+                        raise _unknown(protocol, task, query, metric, place)
+
+
+def _exists(protocol: Protocol, task: Task, query: Query, metric: str) -> bool:
+    found = metric_of(protocol, task.benchmark, query.form, metric)
+    return found is not None and found.of_pairs == task.of_pairs
+
+
+def _with_official(query: Query) -> str:
+    """The published benchmarks with official metrics for a form, as a definition names them."""
+    known = (each for each in metrics() if (each.form, each.protocol) == (query.form, "official"))
+    named = dict.fromkeys(each.benchmark for each in known if is_shipped(each.benchmark))
+    return " or ".join(f'official_as = "{name}"' for name in named)
+
+
+def _unknown(protocol: Protocol, task: Task, query: Query, metric: str, place: str) -> DataError:
+    known = known_metrics(protocol, task, query)
+    if known:
+        hint = _("Metrics: {}", ", ".join(known))
+    elif protocol == "official" and (published := _with_official(query)):
+        hint = _("Leave the list empty, or name a published benchmark: {}", published)
+    else:
+        hint = _("Leave the list empty")
+    return DataError(
+        "no {} metric {!r} for answers of the form {}{}.{}",
+        protocol,
+        shortened(metric),
+        query.form,
+        _(" in pairs") if task.of_pairs else "",
+        did_you_mean(nearest_names(metric, known)),
+        file=place,
+        item=f"tasks.{task.id}" + (f".queries.{query.name}" if query.name else ""),
+        hint=hint,
+    )

@@ -2,24 +2,27 @@
 
 Everything else is derived from the declaration: how a response becomes a value, how values of items
 become a task's, the direction, the value of a failure, the signature, and the sentences in reports
-and documentation. General metrics are declared in `keju.scoring.declared`, the official ones of a
-published benchmark in its folder of `keju.benchmarks`.
+and documentation. General metrics are declared in `keju.scoring.strict`, the official ones of a
+published benchmark in its folder of `keju.benchmarks`, and others in plug-ins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from numbers import Real
 from typing import Any, NamedTuple, TypeVar
 
-from keju.definitions import official_source
 from keju.encoders import Encoders, Pair
+from keju.errors import describe_exception
 from keju.items import AnswerForm, Protocol
-from keju.registry import list_provided
-from keju.scoring.metric_value import MetricValue, mean
-from keju.scoring.plugin_values import value_of_plugin, values_of_vectors
+from keju.metrics import UndefinedMetricError, prf
+from keju.registry import PluginError, list_provided
+from keju.scoring.preparations import Preparation
+from keju.texts import _
 
 GROUP = "metrics"
 """The entry-point group of plug-ins and of benchmarks' folders that declare metrics."""
@@ -34,16 +37,61 @@ Stats = Mapping[str, float]
 """The sufficient statistics of one item."""
 
 
-class Preparation(NamedTuple):
-    """The arguments of a metric's function, made from a scoring sample or from a gallery of pairs.
+class MetricValue(NamedTuple):
+    """The result of a metric for one scoring sample: a value and the sufficient statistics of it.
 
-    `name` is part of the signature; `rule` says in one sentence how both sides are prepared;
-    `inputs` returns the function's arguments, most often the reference and the answer.
+    A task's value is ``sum(numerator) / sum(denominator)`` over its items: the mean of items where
+    every denominator is 1, a corpus rate where it is a length or a count.
     """
 
-    name: str
-    rule: str
-    inputs: Callable[[Any], tuple[Any, ...]]
+    value: float
+    stats: dict[str, float]
+
+
+def mean(value: float, **stats: float) -> MetricValue:
+    """A value that a task averages over its items."""
+    return ratio(value, 1, value, **stats)
+
+
+def ratio(numerator: float, denominator: float, value: float, **stats: float) -> MetricValue:
+    """A value whose parts a task sums before dividing."""
+    return MetricValue(value, {"numerator": numerator, "denominator": denominator, **stats})
+
+
+class Hits(NamedTuple):
+    """How many of the predicted are right, how many were predicted, how many the reference has.
+
+    Each rate is a value whose parts a task sums, but for `f1_macro`.
+    """
+
+    hits: int
+    predicted: int
+    expected: int
+
+    @property
+    def precision(self) -> MetricValue:
+        """The share of the predicted that is right."""
+        return _rate(self.hits, self.predicted)
+
+    @property
+    def recall(self) -> MetricValue:
+        """The share of the reference that is predicted."""
+        return _rate(self.hits, self.expected)
+
+    @property
+    def f1(self) -> MetricValue:
+        """F1 as a ratio of sums; nothing predicted where nothing was to be found is right."""
+        value = prf(*self).f1 if self.predicted or self.expected else 1.0
+        return ratio(2 * self.hits, self.predicted + self.expected, value, **self._asdict())
+
+    @property
+    def f1_macro(self) -> MetricValue:
+        """F1 of the item, which a task averages."""
+        return mean(self.f1.value)
+
+
+def _rate(hits: int, total: int) -> MetricValue:
+    return ratio(hits, total, hits / total if total else 0.0)
 
 
 class Pooling(NamedTuple):
@@ -128,6 +176,9 @@ class Metric:
         Raises:
             UndefinedMetricError: as `measure`.
         """
+        if self.of_pairs:
+            measured = self.measure(sample.if_right())
+            return measured._replace(stats=measured.stats | sample.stats)
         reference, _answer, *others = self.prepare.inputs(sample)
         return self._compute(sample, reference, reference, *others)
 
@@ -140,43 +191,109 @@ class Metric:
             UndefinedMetricError: no pair has a value; the reason is in it.
             PluginError: the function of a plug-in returned something that is not a value.
         """
-        if self.origin:
-            return values_of_vectors(self, encoders, pairs)
-        values: list[float] = self.function(encoders, self.encoder, pairs, references)
-        return values
+        if not self.origin:
+            values: list[float] = self.function(encoders, self.encoder, pairs, references)
+            return values
+        texts = [text for pair in pairs for text in pair]
+        vectors = encoders.sentence_vectors(texts, name=self.encoder)
+        return [
+            self._value_of_vectors(vectors[reference], vectors[candidate])
+            if candidate
+            else self.worst
+            for candidate, reference in pairs
+        ]
 
     def _compute(self, case: Any, *inputs: Any) -> MetricValue:  # noqa: ANN401 - as measure
         if self.origin:
-            return value_of_plugin(self, case, *inputs)
-        value = self.function(*inputs)
-        return value if isinstance(value, MetricValue) else mean(value)
+            measured = self._value_of_plugin(_(" for item {}", case.item.id), *inputs)
+        else:
+            value = self.function(*inputs)
+            measured = value if isinstance(value, MetricValue) else mean(value)
+        return mean(measured.value, **case.stats) if self.of_pairs else measured
+
+    # It is other people's code, so what a plug-in's function returns is checked.
+
+    def _value_of_plugin(self, place: str, reference: object, answer: object) -> MetricValue:
+        empty = answer is None or (isinstance(answer, Sized) and not answer)
+        if empty and not self.pooled:
+            return mean(self.worst)
+        try:
+            result = self.function(reference, answer)
+        except Exception as error:  # noqa: BLE001 - whatever other people's code raises
+            reason = describe_exception(error)
+            if empty:
+                raise self._refused(place, f"raised {reason} on an empty answer") from None
+            raise UndefinedMetricError(_("{} of {}: {}", self.name, self.origin, reason)) from None
+        return self._checked(place, result)
+
+    def _value_of_vectors(self, *vectors: object) -> float | str:
+        try:
+            result = self.function(*vectors)
+        except Exception as error:  # noqa: BLE001 - as above
+            return f"{self.name} of {self.origin}: {describe_exception(error)}"
+        return self._checked("", result).value
+
+    def _checked(self, place: str, result: object) -> MetricValue:
+        parts = (result, 1) if not self.pooled else result
+        if isinstance(parts, tuple) and len(parts) == 2 and all(map(_is_number, parts)):
+            numerator, denominator = map(float, parts)
+            value = numerator / denominator if denominator else 0.0
+            is_divided = denominator > 0 or not (numerator or denominator)
+            if is_divided and _is_between(self.lowest, value, self.highest):
+                return ratio(numerator, denominator, value)
+        shown = repr(result)
+        if len(shown) > 60:
+            shown = f"{shown[:60]}… ({type(result).__name__})"
+        raise self._refused(place, f"returned {shown}")
+
+    def _refused(self, place: str, problem: str) -> PluginError:
+        wanted = _("a finite number {}", range_text(self.lowest, self.highest))
+        if self.pooled:
+            wanted = _("(numerator, denominator) with a quotient that is {}", wanted)
+        return PluginError(
+            "the metric {} of {} {}{}. Return {}, or raise ValueError with the reason if an item "
+            "has no value",
+            self.name,
+            self.origin,
+            problem,
+            place,
+            wanted,
+        )
+
+
+def range_text(low: float | None, high: float | None) -> str:
+    """The range of a metric, in words."""
+    if low is None and high is None:
+        return _("of any size")
+    if low is None or high is None:
+        return _("of at least {:g}", low) if high is None else _("of at most {:g}", high)
+    return _("between {:g} and {:g}", low, high)
+
+
+def _is_between(low: float | None, value: float, high: float | None) -> bool:
+    return (low is None or value >= low) and (high is None or value <= high)
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is a finite number; true and false are none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return math.isfinite(value)
 
 
 _METRICS: dict[Key, Metric] = {}
 
 
-def keju_metric(protocol: Protocol, benchmark: str, form: AnswerForm, name: str) -> Metric | None:
-    """Keju's metric of that name, a benchmark's own before a general one; None without one."""
-    load_declared()
-    source = official_source(benchmark)
-    return _METRICS.get((protocol, source, form, name)) or _METRICS.get((protocol, "", form, name))
-
-
-def metrics_by_key() -> Mapping[Key, Metric]:
+def keju_metrics() -> Mapping[Key, Metric]:
     """Every metric of keju, in the order of the declarations."""
-    load_declared()
+    _load_declared()
     return _METRICS
 
 
-def keju_metrics() -> Iterator[Metric]:
-    """Every metric of keju, in the order of the declarations."""
-    return iter(metrics_by_key().values())
-
-
 @cache
-def load_declared() -> None:
+def _load_declared() -> None:
     """Import the modules that declare metrics of keju, general ones before benchmarks'."""
-    for module in ("keju.scoring.declared", *list_provided(GROUP).values()):
+    for module in ("keju.scoring.strict", *list_provided(GROUP).values()):
         import_module(module)
 
 
@@ -200,7 +317,7 @@ def declare(
     """
 
     def declared(function: F) -> F:
-        measured = _part_of(function, part) if part else function
+        measured = (lambda *inputs: getattr(function(*inputs), part)) if part else function
         metric = Metric(name=name, rule=rule, function=measured, **about)
         if metric.key in _METRICS:
             raise ValueError(f"the metric {name} is declared twice: {metric.key}")
@@ -208,7 +325,3 @@ def declare(
         return function
 
     return declared
-
-
-def _part_of(function: Function, part: str) -> Function:
-    return lambda *inputs: getattr(function(*inputs), part)

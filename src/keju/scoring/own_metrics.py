@@ -15,17 +15,8 @@ from typing import Any, TypeVar, get_args
 from keju.encoders import ENCODERS
 from keju.items import AnswerForm, Protocol
 from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, register
-from keju.scoring.metric import (
-    GROUP,
-    MEAN,
-    Key,
-    Metric,
-    Pooling,
-    Preparation,
-    keju_metrics,
-)
-from keju.scoring.metric_inputs import preparations
-from keju.scoring.plugin_values import range_text
+from keju.scoring.metric import GROUP, MEAN, Key, Metric, Pooling, keju_metrics, range_text
+from keju.scoring.preparations import Preparation, preparations
 from keju.texts import _
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -111,7 +102,7 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
             worst=bad, lowest=lowest, highest=highest, higher_is_better=higher_is_better,
             encoder=encoder, of_pairs=form == "probability", source=source,
         )  # fmt: skip
-        if known := next((each for each in keju_metrics() if _clash(each, own)), None):
+        if known := next((each for each in keju_metrics().values() if _clash(each, own)), None):
             raise PluginError(_name_taken(own, f"a metric of keju ({known.rule})"))
         place = "/".join(filter(None, (protocol, benchmark, form, name)))
         _collected.cache_clear()

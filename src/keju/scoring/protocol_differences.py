@@ -9,8 +9,8 @@ from keju.definitions import Query, Task, task
 from keju.extraction.rules import explain_origin
 from keju.items import AnswerForm, Protocol, Record, Score, better_end
 from keju.scoring.aggregate import aggregate
+from keju.scoring.lookup import list_steps, lower_is_better
 from keju.scoring.results import MetricResult, TaskResult
-from keju.scoring.rules import list_steps, lower_is_better
 from keju.texts import _, join_clauses
 
 PROTOCOLS: tuple[Protocol, Protocol] = ("official", "strict")

@@ -7,19 +7,163 @@ little memory.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from copy import copy
+from functools import cached_property
 from typing import NamedTuple
 
-from keju.definitions import missing_reference
+from msgspec.structs import replace
+
 from keju.definitions.pair_forms import reduced_form
-from keju.errors import english_problem
-from keju.items import PromptVariant, Protocol, Score, get_group, variant_of
+from keju.extraction import Reading
+from keju.items import PromptVariant, Protocol, ReadBy, Status, variant_of
 from keju.metrics import UndefinedMetricError
-from keju.scoring.gallery import WITHOUT_ANSWER, Gallery
-from keju.scoring.lookup import metric_names, metric_of, unavailable_reason
-from keju.scoring.metric import Metric
-from keju.scoring.metric_value import mean
+from keju.metrics.ranking import Ranking, rank
 from keju.scoring.scoring_sample import ScoringSample
-from keju.scoring.signatures import metric_signature, reading_part, wording_part
+from keju.scoring.verdicts import Verdict
+from keju.texts import _
+
+_SHOWN = 10
+_YES_NO = {"Yes": 1.0, "No": 0.0}
+
+
+class Gallery(ScoringSample):
+    """The answers of one model on each candidate of one item, as one sample.
+
+    A candidate's value is the stated probability, or 1 for yes and 0 for no; None if no answer
+    could be extracted. `official` takes the first word for yes or no, and of probabilities what the
+    rules read; `strict` also what people or a model decided.
+
+    Its response is that to the first pair, without text; `status` is ``answered`` if any pair was
+    answered, else the most frequent status.
+    """
+
+    def __init__(self, sample: ScoringSample) -> None:
+        super().__init__(sample.item, sample.response, decisions=sample.decisions)
+        form = reduced_form(sample.item)
+        self.pairs_part = f"|pairs:{form}" if form else ""
+        self._values: dict[Protocol, dict[int, float | None]] = {"official": {}, "strict": {}}
+        self._unclear: set[int] = set()
+        self._readers: set[ReadBy] = set()
+        self._statuses: Counter[Status] = Counter()
+        self._verdicts: Counter[Verdict] = Counter()
+        self.add(sample)
+
+    @property
+    def candidates(self) -> int:
+        """How many candidates the item has."""
+        return len(self.item.images) - 1
+
+    @property
+    def relevant(self) -> list[int]:
+        """The right candidates, numbered from 0."""
+        return [place - 1 for place in self.item.relevant]
+
+    def add(self, sample: ScoringSample) -> None:
+        """Add the answer to one pair."""
+        response = sample.response
+        if sample.form == "yes-no":
+            strict = _YES_NO.get(sample.answer or "")
+            official = _YES_NO.get(sample.first_yes_no or "")
+        else:
+            by_rules = sample.rule_reading
+            strict = None if sample.answer is None else float(sample.answer)
+            official = float(by_rules.value) if by_rules.state == "read" else None
+        self._values["strict"][response.candidate] = strict
+        self._values["official"][response.candidate] = official
+        self._readers.add(sample.read_by)
+        if sample.read_by == "unclear":
+            self._unclear.add(response.candidate)
+        self._statuses[response.status] += 1
+        self._verdicts[sample.verdict] += 1
+        first = min(self.response, response, key=lambda each: each.candidate)
+        status = "answered" if self._statuses["answered"] else self._statuses.most_common(1)[0][0]
+        self.response = replace(first, status=status, text="", thinking="", not_text="")
+
+    def values(self, protocol: Protocol) -> list[float | None]:
+        """One value for each candidate, in their order.
+
+        Raises:
+            UndefinedMetricError: a candidate has no response yet, or the item is at fault.
+        """
+        said = self._values[protocol]
+        lacking = self.candidates - len(said)
+        if lacking:
+            raise UndefinedMetricError(
+                _("{:,} of {:,} candidates have no response yet", lacking, self.candidates)
+            )
+        if any(not 1 <= place <= self.candidates for place in self.item.relevant):
+            raise UndefinedMetricError(_("a relevant candidate is not among the item's images"))
+        return [said[place] for place in range(1, self.candidates + 1)]
+
+    def ranking(self, protocol: Protocol) -> Ranking:
+        """The candidates by value, ties kept for the expectation over their orders.
+
+        Raises:
+            UndefinedMetricError: see `values`.
+        """
+        return rank(self.values(protocol), self.relevant)
+
+    @property
+    def read_by(self) -> ReadBy:
+        """``unclear`` if any pair is; ``none`` if no pair has an answer; else who read one."""
+        order: tuple[ReadBy, ...] = ("unclear", "person", "model", "reader", "none")
+        return next(reader for reader in order if reader in self._readers)
+
+    def if_right(self) -> Gallery:
+        """The same answers, with the highest value for each right candidate that is unclear.
+
+        Unclear pairs with other candidates rank last in both.
+        """
+        gallery = copy(self)
+        raised = dict.fromkeys(self._unclear & set(self.item.relevant), 1.0)
+        strict = self._values["strict"] | raised
+        gallery._values = {"official": self._values["official"], "strict": strict}
+        return gallery
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The best candidates; nothing while a candidate has no response."""
+        if len(self._values["strict"]) < self.candidates:
+            return Reading("none")
+        return Reading("read", self._best, f"answers to {self.candidates:,} pairs")
+
+    @property
+    def verdict(self) -> Verdict:
+        """``ok`` if any pair has an extracted answer, else the most frequent verdict."""
+        sound: tuple[Verdict, ...] = ("ok", "truncated")
+        return next(
+            (each for each in sound if self._verdicts[each]), self._verdicts.most_common(1)[0][0]
+        )
+
+    @property
+    def stats(self) -> dict[str, float]:
+        """The number of pairs, and of those that rank last because they have no answer."""
+        failed = self._statuses["failed"] + self._statuses["filtered"]
+        silent = sum(value is None for value in self._values["strict"].values())
+        return {"pairs": self.candidates, "failed": failed, "unparsable": silent - failed}
+
+    @property
+    def _best(self) -> str:
+        """The first candidates of the ranking with their values; equal values are joined by =."""
+        values = self._values["strict"]
+        order = sorted(values, key=lambda place: (-_or_least(values[place]), place))[:_SHOWN]
+        words, before = [], None
+        for place in order:
+            value = values[place]
+            mark = "" if before is None else " = " if value == before[0] else " > "
+            words.append(f"{mark}{place}{_stated(value)}")
+            before = (value,)
+        return "".join(words) + (" …" if len(values) > _SHOWN else "")
+
+
+def _or_least(value: float | None) -> float:
+    return -1.0 if value is None else value
+
+
+def _stated(value: float | None) -> str:
+    return " (–)" if value is None else f" ({value:g})"
 
 
 class GalleryKey(NamedTuple):
@@ -34,7 +178,7 @@ class GalleryKey(NamedTuple):
 
 
 class Galleries:
-    """The galleries of a run's tasks of pairs: samples are added, then all are scored."""
+    """The galleries of a run's tasks of pairs: samples are added, then each is a sample itself."""
 
     def __init__(self) -> None:
         self._found: dict[GalleryKey, Gallery] = {}
@@ -45,79 +189,10 @@ class Galleries:
         key = GalleryKey(
             response.model, item.task, item.query, item.id, variant_of(response), response.round
         )
-        if key not in self._found:
-            self._found[key] = Gallery(item)
-        self._found[key].add(sample)
+        if key in self._found:
+            self._found[key].add(sample)
+        else:
+            self._found[key] = Gallery(sample)
 
-    def scores(self, protocols: tuple[Protocol, ...]) -> list[Score]:
-        """All metrics of every gallery."""
-        return [
-            _score(key, gallery, protocol, metric)
-            for key, gallery in self._found.items()
-            for protocol in protocols
-            for metric in metric_names(
-                gallery.query, protocol, gallery.item.benchmark, of_pairs=True
-            )
-        ]
-
-
-def _declared(gallery: Gallery, protocol: Protocol, metric: str) -> Metric:
-    """The declaration of a metric of one gallery.
-
-    Raises:
-        UndefinedMetricError: the item has no reference, or the metric is not declared.
-    """
-    if reason := missing_reference(gallery.item):
-        raise UndefinedMetricError(reason)
-    found = metric_of(protocol, gallery.item.benchmark, gallery.query.form, metric)
-    if found is None:
-        raise UndefinedMetricError(unavailable_reason(metric))
-    return found
-
-
-def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -> Score:
-    item, measured, reason, signed = gallery.item, None, "", ""
-    if_right: dict[str, float] = {}
-    strict = protocol == "strict"
-    try:
-        declared = _declared(gallery, protocol, metric)
-        value = declared.measure(gallery).value
-        # Where every request failed all candidates tie, which would earn what chance earns.
-        measured = mean(
-            declared.worst if gallery.status in WITHOUT_ANSWER else value, **gallery.stats
-        )
-        if strict and gallery.read_by == "unclear":
-            if_right = mean(declared.measure(gallery.if_right()).value, **gallery.stats).stats
-        signed = metric_signature(declared)
-        if form := reduced_form(item):
-            signed += f"|pairs:{form}"
-        signed += reading_part(protocol, gallery.query.form, gallery.decisions)
-        signed += wording_part(key.variant.wording)
-    except UndefinedMetricError as error:
-        reason = english_problem(error)
-    has_answer = strict and not reason
-    return Score(
-        key=gallery.key,
-        item=item.id,
-        model=key.model,
-        benchmark=item.benchmark,
-        task=item.task,
-        protocol=protocol,
-        metric=metric,
-        value=None if measured is None else measured.value,
-        query=item.query,
-        setting=key.variant.setting,
-        script=key.variant.script,
-        wording=key.variant.wording,
-        round=key.round,
-        group=get_group(item),
-        status=gallery.status,
-        verdict=gallery.verdict,
-        reason=reason,
-        extracted=gallery.best if has_answer else "",
-        extracted_from=f"answers to {gallery.candidates:,} pairs" if has_answer else "",
-        stats={} if measured is None else measured.stats,
-        signature=signed,
-        read_by=gallery.read_by if has_answer else "",
-        if_right=if_right,
-    )
+    def __iter__(self) -> Iterator[Gallery]:
+        return iter(self._found.values())

@@ -14,9 +14,8 @@ from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.scoring.decisions import DECIDED_FORMS
 from keju.scoring.lookup import find_metrics, metric_names, unavailable_reason
-from keju.scoring.metric import Metric
-from keju.scoring.metric_value import MetricValue, mean
-from keju.scoring.rankings import Galleries
+from keju.scoring.metric import Metric, MetricValue, mean
+from keju.scoring.rankings import Galleries, Gallery
 from keju.scoring.scoring_sample import ScoringSample, json_kind
 from keju.scoring.semantic import Batch
 from keju.scoring.signatures import metric_signature, reading_part, wording_part
@@ -108,8 +107,15 @@ def iter_scores(
         else:
             stats = score.stats | result.stats
             yield place, replace(score, value=result.value, stats=stats, if_right=dict(if_right))
-    of_pairs = tuple(each for each in protocols if each in PROTOCOLS)
-    yield from enumerate(galleries.scores(of_pairs), start=index)
+    of_pairs = (
+        (gallery, protocol, name, metric)
+        for gallery in galleries
+        for protocol in protocols
+        if protocol in PROTOCOLS
+        for name, metric in metrics(gallery, protocol)
+    )
+    for place, (gallery, protocol, name, metric) in enumerate(of_pairs, start=index):
+        yield place, _score(gallery, protocol, name, metric, batch, place)
 
 
 class _MetricLookup:
@@ -124,7 +130,8 @@ class _MetricLookup:
         benchmark, query = sample.item.benchmark, (sample.item.task, sample.item.query, protocol)
         if query not in self._metrics:
             find = find_metrics(protocol, benchmark, sample.form)
-            names = metric_names(sample.query, protocol, benchmark)
+            of_pairs = isinstance(sample, Gallery)
+            names = metric_names(sample.query, protocol, benchmark, of_pairs=of_pairs)
             self._metrics[query] = [(name, find(name)) for name in names]
         return self._metrics[query]
 
@@ -228,7 +235,7 @@ def _record(
     if_right: dict[str, float] | None = None,
     reason: str = "",
 ) -> Score:
-    parts = reading_part(protocol, sample.form, sample.decisions)
+    parts = sample.pairs_part + reading_part(protocol, sample.form, sample.decisions)
     parts += wording_part(sample.response.wording) + sample.signature_part
     with_answer = protocol == "strict" and sample.form in DECIDED_FORMS and not reason
     return Score(

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from keju.definitions import (
     NO_REFERENCE,
+    Query,
     choices_of,
     missing_reference,
     options_of,
@@ -66,8 +67,9 @@ class Defect(NamedTuple):
 class ScoringSample:
     """An item and its response; what several metrics need of them is computed once.
 
-    `form` is the form of answer that the query asks for. `text` is the content as it was returned;
-    nothing where the response is a failure. `decisions` are those of people and extractor models.
+    `form` is the form of answer, by default that for which the query asks. `text` is the content as
+    it was returned; nothing where the response is a failure. `decisions` are those of people and
+    extractor models.
     """
 
     def __init__(
@@ -76,15 +78,32 @@ class ScoringSample:
         response: Response,
         defect: Defect = Defect(),  # noqa: B008
         decisions: Decisions = NO_DECISIONS,
+        form: AnswerForm | None = None,
     ) -> None:
         self.item = item
         self.response = response
         self.defect = defect
         self.decisions = decisions
-        self.signature_part = ""
-        self.query = query_of(item)
-        self.form: AnswerForm = self.query.form
+        self.pairs_part = self.signature_part = ""
+        self.form = form or self.query.form
         self.text = "" if response.status in {"failed", "filtered"} else response.text
+
+    @classmethod
+    def of_texts(cls, form: AnswerForm, reference: str, hypothesis: str) -> ScoringSample:
+        """A reference with the whole of a text as the answer to it: nothing is read from it."""
+        item = Item(id="", benchmark="", task="", answer=reference, answer_simplified=reference)
+        response = Response(
+            key="", item="", model="", benchmark="", task="", status="answered", text=hypothesis
+        )
+        sample = cls(item, response, form=form)
+        sample.reading = Reading("read", hypothesis, "the whole text", hypothesis)
+        sample.options = ()
+        return sample
+
+    @cached_property
+    def query(self) -> Query:
+        """The question form of the item."""
+        return query_of(self.item)
 
     def counts_reasoning(self) -> bool:
         """Whether the benchmark has `with-reasoning`, since its authors say nothing about it."""

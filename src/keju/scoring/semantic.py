@@ -19,9 +19,8 @@ from keju.items import Item, Response
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.metrics.semantic import above_floor, rescale
-from keju.scoring.metric import Metric, Preparation, Stats, keju_metric
-from keju.scoring.metric_value import MetricValue, mean
-from keju.scoring.preparations import AS_IT_IS
+from keju.scoring.lookup import metric_of
+from keju.scoring.metric import Metric, MetricValue, Stats, mean
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.signatures import metric_signature
 from keju.text import unrepeated_share
@@ -82,7 +81,7 @@ class Batch:
         candidate, reference = metric.prepare.inputs(sample)
         if len(candidate) > LONGEST:
             raise TooLongError(_("too long to encode: {:,} characters", len(candidate)))
-        other = keju_metric(metric.protocol, metric.benchmark, metric.form, metric.beside)
+        other = metric_of(metric.protocol, metric.benchmark, metric.form, metric.beside)
         beside = other.measure(sample).value if other else None
         failed = sample.response.status in {"failed", "filtered"}
         group = _Group(metric, sample.item.task, sample.item.query)
@@ -203,10 +202,3 @@ def _known(floor: float | None) -> float:
             _("the floor needs two items of this task with different references")
         )
     return floor
-
-
-def _as_it_is(sample: ScoringSample) -> Pair:
-    return sample.text, sample.reference
-
-
-CANDIDATE_AS_IT_IS = Preparation("raw", AS_IT_IS, _as_it_is)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from keju.metrics import PRF, character_error_rate, chrf, distance, position_prf
-from keju.scoring.metric import Pooling, Stats, declare
-from keju.scoring.metric_value import MetricValue, mean, ratio
-from keju.scoring.preparations import AS_IT_IS, RAW
-from keju.scoring.semantic import CANDIDATE_AS_IT_IS, token_match_f1
+from keju.scoring.metric import MetricValue, Pooling, Stats, declare, mean, ratio
+from keju.scoring.preparations import AS_IT_IS, CANDIDATE_AS_IT_IS, RAW
+from keju.scoring.semantic import token_match_f1
 
 _official = partial(
     declare,

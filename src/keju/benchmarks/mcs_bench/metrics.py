@@ -20,8 +20,8 @@ from keju.metrics import (
     set_prf,
 )
 from keju.metrics.base import TooLongError
-from keju.scoring.metric import Preparation, declare
-from keju.scoring.metric_value import MetricValue, mean
+from keju.scoring.metric import MetricValue, declare, mean
+from keju.scoring.preparations import Preparation
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.semantic import first_token_cosine
 

@@ -7,15 +7,17 @@ import os
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 
 from keju.errors import PrerequisiteError
 from keju.object_stores import cache_folder
 from keju.texts import _
 
 
+# The answers of several models are compared with the same reference.
+@lru_cache(maxsize=512)
 def words(text: str) -> list[str]:
-    """The words that jieba's default mode cuts a text into (T2).
+    """The words that jieba's default mode cuts a text into (T2); a list that all callers share.
 
     Raises:
         PrerequisiteError: jieba is not installed.

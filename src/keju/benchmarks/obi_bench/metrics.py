@@ -18,27 +18,28 @@ from keju.metrics.ranking import (
     precision_at,
     recall_at,
 )
-from keju.scoring.declared.detection import (
+from keju.scoring.metric import declare
+from keju.scoring.preparations import (
+    CANDIDATE_AS_IT_IS,
     FIRST_YES_NO,
     OFFICIAL_BOXES,
     OFFICIAL_NUMBER,
-    mean_overlap,
-    relative_error,
-    right_polarity,
-)
-from keju.scoring.declared.pairs import (
-    FIRST,
-    among_first,
     ranking_preparation,
-    yes_answers,
 )
-from keju.scoring.declared.text import ANSWER_ONCE, matched_above_floor
-from keju.scoring.metric import declare
 from keju.scoring.semantic import (
-    CANDIDATE_AS_IT_IS,
     sentence_cosine,
     token_match_f1_above_floor,
     token_match_f1_rescaled,
+)
+from keju.scoring.strict import (
+    ANSWER_ONCE,
+    FIRST,
+    among_first,
+    matched_above_floor,
+    mean_overlap,
+    relative_error,
+    right_polarity,
+    yes_answers,
 )
 
 _BENCHMARK = "OBI-Bench"
