@@ -53,7 +53,8 @@ def score_samples(
 ) -> list[Score]:
     """Compute the scores of many samples; metrics with encoders are computed for all in one batch.
 
-    The samples of one gallery form one ranking, whose scores follow all others.
+    Scores of metrics with encoders follow all others, and then those of galleries: the samples of
+    one gallery form one ranking.
 
     Args:
         samples: items with their responses.
@@ -62,8 +63,7 @@ def score_samples(
         items: further items. Their references also set the floors of metrics with encoders, so that
             the floors do not depend on which items have a response yet.
     """
-    placed = iter_scores(samples, protocols, encoders, items)
-    return [score for _, score in sorted(placed, key=lambda each: each[0])]
+    return list(iter_scores(samples, protocols, encoders, items))
 
 
 def iter_scores(
@@ -71,10 +71,10 @@ def iter_scores(
     protocols: Sequence[Protocol] = PROTOCOLS,
     encoders: Encoders | None = None,
     items: Iterable[Item] = (),
-) -> Iterator[tuple[int, Score]]:
-    """The scores of `score_samples`, each with its index in that list, as they are computed.
+) -> Iterator[Score]:
+    """The scores of `score_samples`, as they are computed.
 
-    Scores of metrics with encoders and of galleries follow all others. Only these are in memory.
+    Only scores of metrics with encoders and the answers of galleries are in memory.
 
     Args:
         samples: as `score_samples`.
@@ -84,8 +84,7 @@ def iter_scores(
     """
     batch = Batch(encoders or Encoders({}), items)
     galleries, metrics = Galleries(), _MetricLookup()
-    waiting: dict[int, Score] = {}
-    index = 0
+    waiting: list[Score] = []
     for sample in samples:
         if sample.response.candidate:
             galleries.add(sample)
@@ -95,21 +94,20 @@ def iter_scores(
                 continue
             view = sample.with_reasoning if protocol == "with-reasoning" else sample
             for name, metric in metrics(sample, protocol):
-                score = _score(view, protocol, name, metric, batch, index)
-                if batch.last == index:
-                    waiting[index] = score
+                place = len(waiting)
+                score = _score(view, protocol, name, metric, batch, place)
+                if batch.last == place:
+                    waiting.append(score)
                 else:
-                    yield index, score
-                index += 1
+                    yield score
     for place, result, if_right in batch.values():
-        score = waiting.pop(place)
+        score = waiting[place]
         if isinstance(result, str):
-            yield place, replace(score, reason=in_english(result))
+            yield replace(score, reason=in_english(result))
         else:
             stats = score.stats | result.stats
-            yield place, replace(score, value=result.value, stats=stats, if_right=dict(if_right))
-    of_pairs = tuple(each for each in protocols if each in PROTOCOLS)
-    yield from enumerate(galleries.scores(of_pairs), start=index)
+            yield replace(score, value=result.value, stats=stats, if_right=dict(if_right))
+    yield from galleries.scores(tuple(each for each in protocols if each in PROTOCOLS))
 
 
 class _MetricLookup:
@@ -135,9 +133,9 @@ def _score(
     name: str,
     metric: Metric | None,
     batch: Batch,
-    index: int,
+    place: int,
 ) -> Score:
-    """The score of one metric; one that needs an encoder is added to the batch by its index."""
+    """The score of one metric; one that needs an encoder is added to the batch by its place."""
     reason = sample.defect.answer or _without_reference(sample, protocol)
     if not reason and metric is None:
         reason = unavailable_reason(name)
@@ -148,7 +146,7 @@ def _score(
         if sample.defect.too_long:
             return _too_long(sample, protocol, metric, batch, sample.defect.too_long)
         if metric.encoder:
-            batch.add(index, sample, metric, unclear=_is_unclear(sample, protocol))
+            batch.add(place, sample, metric, unclear=_is_unclear(sample, protocol))
             return _record(sample, protocol, name, batch.signature(metric))
         metric_value = metric.measure(sample)
         unclear = _is_unclear(sample, protocol)
