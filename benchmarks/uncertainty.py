@@ -24,7 +24,13 @@ from scipy.special import betaincinv, ndtr
 
 from keju.analysis.resampling import ResampledMeans, resample_benchmark
 from keju.items import Score
-from keju.scoring import SideScores, adjust_comparisons, aggregate, compare_sides
+from keju.scoring import (
+    SideScores,
+    adjust_comparisons,
+    aggregate,
+    compare_sides,
+    scores_frame,
+)
 from keju.statistics import (
     LEVEL,
     Interval,
@@ -626,7 +632,7 @@ def compared(*, overall: bool) -> Callable[[Generator, int], bool]:
     def claim(generator: Generator, books: int) -> bool:
         scores = scores_of(generator, books, (0, 0))
         first, second = (
-            SideScores("strict", [score for score in scores if score.model == model])
+            SideScores("strict", scores_frame([s for s in scores if s.model == model]))
             for model in ("model 0", "model 1")
         )
         of_tasks, of_means = compare_sides(first, second)

@@ -63,7 +63,7 @@ def write_run(run: RunFolder, pairs: list[tuple[Item, Response]], names: list[st
 
 def report(run: RunFolder, workers: int, items: int, models: int) -> None:
     wall, cpu = time.perf_counter(), cpu_seconds()
-    found = score_models(run, summarise_with_json, workers=workers)
+    found = map(summarise_with_json, score_models(run, workers=workers))
     write_atomic(run.path / "out.json", join_json(summary.json for summary in found))
     wall, cpu = time.perf_counter() - wall, cpu_seconds() - cpu
     own, others = (

@@ -20,6 +20,7 @@ from keju.scoring import (
     counting_rule,
     differing_steps,
     list_task_differences,
+    scores_frame,
 )
 from tests.support.specimens import ITEMS, SPECIMENS, scores_of
 
@@ -80,7 +81,7 @@ def _sizes(listed: Iterable[tuple[Task, Query]]) -> str:
     ]
     for task, query in listed:
         found = [
-            next(iter(list_task_differences(scores_of(task, query, name))), None)
+            next(iter(list_task_differences(scores_frame(scores_of(task, query, name)))), None)
             for name in SPECIMENS
         ]
         known = next((each for each in found if each), None)

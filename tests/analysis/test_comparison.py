@@ -22,7 +22,13 @@ from keju.errors import UsageError
 from keju.items import Item, PromptVariant, Response
 from keju.reporting.view import build_view
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import SideScores, adjust_comparisons, compare_tasks, score_run
+from keju.scoring import (
+    SideScores,
+    adjust_comparisons,
+    compare_tasks,
+    score_run,
+    scores_frame,
+)
 
 ITEMS = 24
 M, N = "openai:m", "openai:n"
@@ -115,10 +121,9 @@ def test_the_statistics_are_those_of_two_models(run, tmp_path):
                        "--script", "traditional")  # fmt: skip
     assert models["tasks"] == scripts["tasks"]
     assert models["tasks"][0]["p_holm"] is not None
+    scores = score_run(RunFolder(tmp_path / "two"))
     sides = [
-        SideScores(
-            "strict", [s for s in score_run(RunFolder(tmp_path / "two")) if s.model == model]
-        )
+        SideScores("strict", scores_frame([score for score in scores if score.model == model]))
         for model in (M, N)
     ]
     known = adjust_comparisons(compare_tasks(*sides))

@@ -20,7 +20,13 @@ from keju.cli import app
 from keju.cli.output.history_table import history_lines
 from keju.errors import UsageError
 from keju.runs import RunFolder
-from keju.scoring import SideScores, adjust_comparisons, compare_tasks, score_run
+from keju.scoring import (
+    SideScores,
+    adjust_comparisons,
+    compare_tasks,
+    score_run,
+    scores_frame,
+)
 from keju.statistics import LEVEL
 from keju.statistics.paired import holm
 from keju.texts import in_terminal, using
@@ -66,7 +72,7 @@ def claims(
 ) -> dict[tuple[int, int], dict[str, str]]:
     """The tasks that each pair of checkpoints is claimed to differ in, tested as history tests."""
     sides = [
-        SideScores("strict", checkpoint_scores(each, ITEMS, place, seed))
+        SideScores("strict", scores_frame(checkpoint_scores(each, ITEMS, place, seed)))
         for place, each in enumerate(accuracies)
     ]
     compared = adjust_comparisons(

@@ -18,7 +18,7 @@ from keju.items import ImageRef, Item, PromptVariant, Score
 from keju.reporting.leaderboard_cells import chance_lines, overall_cell
 from keju.reporting.view import build_view
 from keju.running.prices import Price, Prices
-from keju.scoring import SideScores, aggregate, compare_tasks
+from keju.scoring import SideScores, aggregate, compare_tasks, scores_frame
 from keju.statistics import paired_p
 
 
@@ -309,7 +309,10 @@ def test_ranks_agree_with_the_comparison_of_two_models_on_one_task():
                 for n, value in enumerate(generator.normal(more, 0.2, groups))
             ]
             ranks = resampled(scores).ranks
-            sides = [SideScores("strict", part) for part in (scores[:groups], scores[groups:])]
+            sides = [
+                SideScores("strict", scores_frame(part))
+                for part in (scores[:groups], scores[groups:])
+            ]
             (task,) = compare_tasks(*sides)
             assert (ranks["one"][1] == ranks["two"][1]) is (task.p > 0.05)
             assert resampled(scores).gaps["one", "two"].p_holm == pytest.approx(task.p, abs=0.01)

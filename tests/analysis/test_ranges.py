@@ -41,7 +41,14 @@ from keju.reporting.view import build_view
 from keju.running.prices import Price, Prices
 from keju.running.tokens import text_tokens
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import SideScores, aggregate, compare_tasks, score_answers, score_run
+from keju.scoring import (
+    SideScores,
+    aggregate,
+    compare_tasks,
+    score_answers,
+    score_run,
+    scores_frame,
+)
 from keju.scoring.lookup import find_metrics
 from keju.scoring.model_comparison import adjust_comparisons
 
@@ -375,7 +382,10 @@ def test_a_bar_has_a_line_to_its_other_end():
 
 def compared(path: Path, *models: str):
     scores = list(score_run(RunFolder(path), ("strict",)))
-    sides = [SideScores("strict", [s for s in scores if s.model == model]) for model in models]
+    sides = [
+        SideScores("strict", scores_frame([s for s in scores if s.model == model]))
+        for model in models
+    ]
     (comparison,) = adjust_comparisons(compare_tasks(*sides))
     return comparison
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from concurrent.futures import ThreadPoolExecutor
-from operator import attrgetter
 
 import pytest
 from msgspec.structs import replace
@@ -22,7 +21,7 @@ from keju.files import read_jsonl
 from keju.judging import answers_of, read_ratings, read_rubrics
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring import ModelScores, read_decisions, score_models
+from keju.scoring import ModelScores, read_decisions, read_scores, score_models
 from tests.annotation.conftest import HOSTILE, after, write_dataset
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -193,13 +192,14 @@ def test_unclear_answers_are_adjudicated_without_reference_or_model(serving, set
     assert sorted(row["value"] for row in rows) == ["A", "C", "none", "none"]
     stored = {(r.model, r.item): r.text for r in RunFolder.open(answered).responses()}
     assert all(stored[row["model"], row["item"]] == row["answer"] for row in rows)
-    scored = list(score_models(RunFolder.open(answered), decided, decisions=read_decisions(path)))
+    models = score_models(RunFolder.open(answered), decisions=read_decisions(path))
+    scored = list(map(decided, models))
     assert sorted(letter for letters in scored for letter in letters) == ["", "", "A", "C"]
 
 
 def decided(found: ModelScores) -> list[str]:
     """The values of strict that people decided."""
-    return [score.extracted for score in found.scores
+    return [score.extracted for score in read_scores(found.scores)
             if score.metric == "Acc" and "unclear:people@" in score.signature]  # fmt: skip
 
 
@@ -262,8 +262,8 @@ def test_unclear_answers_of_every_form_but_boxes_are_decided(serving, set_sessio
     decisions = read_decisions(unsure / "decisions.csv")
     scores = [
         score
-        for part in score_models(RunFolder.open(unsure), attrgetter("scores"), decisions=decisions)
-        for score in part
+        for scored in score_models(RunFolder.open(unsure), decisions=decisions)
+        for score in read_scores(scored.scores)
     ]
     read = {score.extracted for score in scores if score.protocol == "strict" and score.extracted}
     assert read >= {"或此", "12", "或此、或彼", "B", "No"}

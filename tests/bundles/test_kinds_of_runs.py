@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -254,7 +253,7 @@ def test_scores_with_decisions_are_verified_with_the_decisions(place: Path) -> N
     rows = [f"{answer_code(response)},B" for response in folder.responses()]
     (folder.path / "decisions.csv").write_text("\n".join(["answer_key,value", *rows]), "utf-8")
     decisions = read_decisions(folder.path / "decisions.csv")
-    assert list(score_models(folder, attrgetter("model"), decisions=decisions))
+    assert list(score_models(folder, decisions=decisions))
     written = write_bundle(folder.path, place / "x.zip").path
     found = verify_bundle(written, place / "set")
     assert found.result == "verified", found.differences

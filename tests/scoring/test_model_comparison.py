@@ -12,6 +12,7 @@ from keju.scoring import (
     compare_tasks,
     mark_equal,
     score_answer,
+    scores_frame,
 )
 
 
@@ -31,7 +32,7 @@ OPTIONS = {"options": ("甲", "乙", "丙", "丁")}
 
 
 def side(scores, protocol="strict"):
-    return SideScores(protocol, scores)
+    return SideScores(protocol, scores_frame(list(scores)))
 
 
 def compared(first, second, protocol="strict"):

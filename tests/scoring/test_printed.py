@@ -13,6 +13,7 @@ from keju.scoring import (
     aggregate,
     answer_code,
     score_answer,
+    scores_frame,
     summarise,
     to_json,
 )
@@ -180,5 +181,5 @@ def test_without_the_weights_it_has_no_value_and_says_why(make):
     (found,) = encoded([make("T6", "天地", "天")])
     assert (found.value, found.signature) == (None, "")
     assert "bert-base-chinese" in found.reason or "package" in found.reason
-    summary = summarise(ModelScores("m", [found], {}))
+    summary = summarise(ModelScores("m", scores_frame([found]), {}))
     assert [each.metrics for each in summary.unscored] == [("BERTScore_zhang",)]

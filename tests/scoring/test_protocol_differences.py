@@ -2,7 +2,7 @@
 
 import pytest
 
-from keju.scoring import list_task_differences, score_answer
+from keju.scoring import list_task_differences, score_answer, scores_frame
 
 
 def parted(make, *pairs, most=3):
@@ -10,7 +10,7 @@ def parted(make, *pairs, most=3):
     for number, (task, answer, text, fields) in enumerate(pairs):
         item, response = make(task, answer, text, name=f"i{number}", **fields)
         scores += score_answer(item, response)
-    return list_task_differences(scores, most=most)
+    return list_task_differences(scores_frame(list(scores)), most=most)
 
 
 OPTIONS = {"options": ("唐代", "宋代", "元代")}
@@ -82,4 +82,4 @@ def test_where_the_main_metric_has_no_value_the_first_that_has_stands_in(make):
 
 def test_a_task_without_a_value_under_both_is_left_out(make):
     scores = score_answer(*make("T5", "B", "B", **OPTIONS), ("strict",))
-    assert list_task_differences(scores) == []
+    assert list_task_differences(scores_frame(scores)) == []

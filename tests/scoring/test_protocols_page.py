@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keju.definitions import paper_tasks, task
-from keju.scoring import TaskDifference, list_task_differences
+from keju.scoring import TaskDifference, list_task_differences, scores_frame
 from tests.support.specimens import SPECIMENS, scores_of
 from tools import make_protocols_page
 
@@ -34,7 +34,7 @@ def test_every_task_and_way_of_asking_has_its_row():
 def found(task_id: str, specimen: str, query: str = "") -> TaskDifference:
     declared = task(task_id)
     asked = next(each for each in declared.queries if each.name == query)
-    (only,) = list_task_differences(scores_of(declared, asked, specimen))
+    (only,) = list_task_differences(scores_frame(scores_of(declared, asked, specimen)))
     return only
 
 

@@ -128,12 +128,13 @@ def test_strict_gives_one_for_the_truth_and_nothing_for_another_items_truth(enco
     found = values(scores, "strict", "BERTScore_floor")
     assert found[:4] == pytest.approx([1.0] * 4, abs=1e-5)
     assert sum(found[4:]) / 4 < 0.12
-    assert all("encoder:bert-base-chinese|" in score.signature for score in scores[::2])
+    own = [score for score in scores if score.metric == "BERTScore_floor"]
+    assert all("encoder:bert-base-chinese|" in score.signature for score in own)
 
 
 @pytest.mark.semantic
 def test_one_item_alone_sets_no_floor(encoders):
-    (score, _) = score_samples([sample("T6", "贤能", "贤能")], ("strict",), encoders)
+    (_, score) = score_samples([sample("T6", "贤能", "贤能")], ("strict",), encoders)
     assert score.value is None
     assert "floor" in score.reason
 
@@ -144,7 +145,7 @@ def test_the_floor_is_that_of_the_runs_items_not_of_those_answered(encoders):
     samples = [sample("T6", t, "治国要用贤能", name=str(n)) for n, t in enumerate(truths)]
     every = values(score_samples(samples, ("strict",), encoders), "strict", "BERTScore_floor")
     items = [each.item for each in samples]
-    (first, _) = score_samples(samples[:1], ("strict",), encoders, items)
+    (_, first) = score_samples(samples[:1], ("strict",), encoders, items)
     assert first.value == pytest.approx(every[0], abs=1e-6)
 
 

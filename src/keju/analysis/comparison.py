@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+import polars as pl
 
 from keju.analysis.comparison_sides import (
     Side,
@@ -28,6 +29,7 @@ from keju.scoring import (
     compare_sides,
     mark_equal,
 )
+from keju.scoring.side_scores import PLACE
 from keju.texts import _, join_clauses, listed, n_, recognised
 
 
@@ -134,20 +136,17 @@ def _find_unscored(first: SideScores, second: SideScores, protocol: Protocol) ->
         for query in declared.queries:
             metric = next(iter(query.metrics(protocol)), "")
             one, two = (side.of(declared.id, query.name, metric) for side in (first, second))
-            lacking = [
-                (place[0], reasons[place])
-                for place in one.all_places & two.all_places
-                for reasons in (one.unscored, two.unscored)
-                if place in reasons
-            ]
-            if lacking:
+            shared = one.join(two, on=PLACE, how="semi").select(PLACE)
+            lacking = pl.concat([one, two]).filter(pl.col("value").is_null())
+            lacking = lacking.join(shared, on=PLACE, how="semi")
+            if not lacking.is_empty():
                 found.append(
                     Unscored(
                         task=declared.id,
                         query=query.name,
                         metric=metric,
-                        items=len({item for item, _ in lacking}),
-                        reason=min(reason for _, reason in lacking),
+                        items=lacking["item"].n_unique(),
+                        reason=min(lacking["reason"]),
                     )
                 )
     return found

@@ -6,12 +6,13 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
+import polars as pl
 from msgspec import convert
 
 from keju.analysis.score_sources import ScoredRun, ScoreSource, find_same_items, source_of
 from keju.errors import UsageError
 from keju.items import PromptVariant, Protocol, Record, Score, variant_of
-from keju.scoring import ItemName, SideScores
+from keju.scoring import PROTOCOLS, ItemName, SideScores
 from keju.texts import _, both, listed
 
 S = TypeVar("S")
@@ -171,14 +172,15 @@ def _scores(
     among: Collection[ItemName] | None,
 ) -> dict[PromptVariant, SideScores]:
     """The scores that fit one side, by prompt variant."""
-    found: dict[PromptVariant, SideScores] = {}
-    for score in run.scores(model):
-        variant = variant_of(score)
-        if variant not in found:
-            found[variant] = SideScores(protocol, among=among)
-        found[variant].add(score)
-    found = dict(sorted(found.items(), key=lambda each: each[0].rank))
-    return _fitting(run, model, given, found)
+    frames = [
+        frame.filter(pl.col("protocol").is_in(PROTOCOLS)) for frame in run.score_frames(model)
+    ]
+    by_variant = pl.concat(frames).partition_by(*PARTS, as_dict=True) if frames else {}
+    sides = {
+        PromptVariant(*variant): SideScores(protocol, scores, among=among)
+        for variant, scores in by_variant.items()
+    }
+    return _fitting(run, model, given, dict(sorted(sides.items(), key=lambda side: side[0].rank)))
 
 
 def _by_part(

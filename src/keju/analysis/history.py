@@ -27,6 +27,7 @@ from keju.scoring import (
     adjust_comparisons,
     aggregate,
     compare_sides,
+    scores_frame,
 )
 from keju.scoring.aggregate import task_value
 from keju.statistics import LEVEL
@@ -166,7 +167,9 @@ def history_of(
             for label, side in zip(labels, sides, strict=True)
         ],
         rows=rows,
-        changes=_changes(labels, [SideScores(protocol, side.scores) for side in sides]),
+        changes=_changes(
+            labels, [SideScores(protocol, scores_frame(side.scores)) for side in sides]
+        ),
         notes=[line for side in sides for line in served_lines(side.run.responses(side.model))],
     )
 

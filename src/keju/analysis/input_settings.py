@@ -21,6 +21,7 @@ from keju.scoring import (
     TaskComparison,
     adjust_comparisons,
     compare_tasks,
+    scores_frame,
 )
 
 _ROWS: tuple[tuple[Setting, ...], ...] = (
@@ -129,7 +130,9 @@ def _rows(task_id: str, query: str, protocol: Protocol, found: _Of) -> Iterator[
         setting: [score for place, score in by_item.items() if place in shared]
         for setting, by_item in valued.items()
     }
-    sides = {setting: SideScores(protocol, scores) for setting, scores in kept.items()}
+    sides = {
+        setting: SideScores(protocol, scores_frame(scores)) for setting, scores in kept.items()
+    }
     values: dict[Setting, float] = {}
     values_if_right: dict[Setting, float] = {}
     steps: list[TaskComparison | None] = []

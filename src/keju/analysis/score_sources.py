@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
+import polars as pl
 from msgspec import msgpack
 
 from keju.analysis.asked_items import item_name
@@ -16,7 +17,7 @@ from keju.definitions import register_definition, without_official
 from keju.definitions.wordings import register_wordings
 from keju.items import Item, Response, Score
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import ItemName, check_scores, iter_stored_scores
+from keju.scoring import ItemName, check_scores, iter_stored_scores, stored_frames
 from keju.text import in_script
 from keju.texts import _, listed
 
@@ -67,6 +68,9 @@ class ScoreSource(Protocol):
     def scores(self, model: str) -> Iterator[Score]:
         """The scores of a model, streamed; none where it has no responses."""
 
+    def score_frames(self, model: str) -> Iterator[pl.DataFrame]:
+        """The scores of a model as tables; none where it has no responses."""
+
     def responses(self, model: str) -> Iterator[Response]:
         """The responses of a model."""
 
@@ -98,6 +102,10 @@ class _RunSource:
     def scores(self, model: str) -> Iterator[Score]:
         for __, scores in iter_stored_scores(self._run, [model]):
             yield from scores
+
+    def score_frames(self, model: str) -> Iterator[pl.DataFrame]:
+        for __, frames in stored_frames(self._run, [model]):
+            yield from frames
 
     def responses(self, model: str) -> Iterator[Response]:
         return self._run.responses(model)
@@ -134,6 +142,9 @@ class _BundleSource:
 
     def scores(self, model: str) -> Iterator[Score]:
         return self._bundle.scores(model)
+
+    def score_frames(self, model: str) -> Iterator[pl.DataFrame]:
+        return self._bundle.score_frames(model)
 
     def responses(self, model: str) -> Iterator[Response]:
         return self._bundle.responses(model)

@@ -26,7 +26,7 @@ from keju.scoring import (
     TaskResult,
     aggregate,
     score_answers,
-    score_file,
+    score_responses,
     score_run,
     scores_frame,
 )
@@ -40,8 +40,8 @@ _MODEL = "responses"
 class Results:
     """The scores of models: one row for each score, and the values of tasks and benchmarks.
 
-    `scores` are the records, in the order of the items. Tables are polars; convert them to pandas
-    with ``.to_pandas()``. All values are fractions.
+    `scores` are the records, in the order of the responses. Tables are polars; convert them to
+    pandas with ``.to_pandas()``. All values are fractions.
     """
 
     def __init__(self, scores: Sequence[Score], run: RunFolder | None = None) -> None:
@@ -194,7 +194,7 @@ def score(
         file = path_of(adjudicated) if adjudicated else None
         decisions = gather_decisions(run, file, extractor)
         return Results(score_run(run, protocols, encoders, decisions=decisions), run)
-    return Results(score_file(path, protocols, encoders).scores)
+    return Results(score_responses(path, protocols, encoders))
 
 
 _PAIRS = "a path, or a list of pairs of keju.Item and str"

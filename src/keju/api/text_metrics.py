@@ -11,7 +11,7 @@ from keju.errors import number_of
 from keju.items import AnswerForm, Protocol, Record
 from keju.metrics import UndefinedMetricError
 from keju.scoring import PROTOCOLS, Metric, metric_signature, metrics
-from keju.scoring.aggregate import pooled_value
+from keju.scoring.aggregate import columns_of, pooled_value
 from keju.scoring.scoring_sample import ScoringSample
 from keju.texts import _
 
@@ -112,7 +112,7 @@ class TextMetric:
                     _("{} of text {}: {}", self.name, place, error)
                 ) from None
             stats.append(measured.stats)
-        value = pooled_value(self._metric, stats)
+        value = pooled_value(self._metric, columns_of(stats))
         return MetricScore(value=value, signature=self.signature, items=len(stats))
 
 

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 import msgspec
+import polars as pl
 
 from keju.bundles.archive import Archive
 from keju.bundles.manifest import (
@@ -34,7 +35,7 @@ from keju.errors import DataError, shortened
 from keju.files import sha256_file
 from keju.items import Response, Score
 from keju.runs import RunManifest, read_responses
-from keju.scoring.scores_parquet import SCHEMA, iter_scores_of
+from keju.scoring.scores_parquet import SCHEMA, iter_scores_of, read_frames
 from keju.texts import _
 
 MAX_MANIFEST_BYTES = 64 << 20
@@ -166,6 +167,16 @@ class Bundle:
         if (member := scores_member(model)) in self.manifest.members:
             with self._naming(member):
                 yield from iter_scores_of(self.table(member), by_group=True)
+
+    def score_frames(self, model: str) -> Iterator[pl.DataFrame]:
+        """The same as tables, one row group at a time.
+
+        Raises:
+            DataError: the member is damaged.
+        """
+        if (member := scores_member(model)) in self.manifest.members:
+            with self._naming(member):
+                yield from read_frames(self.table(member), by_group=True)
 
     def file(self, member: str) -> Path:
         """A member as a file in the temporary folder, after its hash was checked.

@@ -17,9 +17,9 @@ from keju.bundles.verification import Findings
 from keju.errors import DataError
 from keju.runs import RunFolder, file_name
 from keju.scoring import read_fingerprint
-from keju.scoring.fingerprints import Fingerprint, changes_since
+from keju.scoring.fingerprints import Fingerprint, changed_files
 from keju.scoring.run import check_response
-from keju.texts import _, n_
+from keju.texts import _
 
 _CHECK = "responses"
 
@@ -44,7 +44,10 @@ def check_responses(bundle: Bundle, run: RunFolder, model: str, findings: Findin
             _check_fingerprint(bundle, model, scored, findings)
         if scored is not None:
             findings.add_compared(_CHECK, bundle.manifest.models[model].responses)
-            _check_changes(bundle, run, model, scored, findings)
+            for name in changed_files(run, model, scored):
+                where = f"{responses_folder(model)}/{name}"
+                problem = _("the file of responses differs from what was scored")
+                findings.add_difference(_CHECK, where, "", problem)
         _check_counts(bundle, run, model, findings)
     except DataError as error:
         place = Path(error.file or "")
@@ -69,20 +72,6 @@ def _check_fingerprint(
         findings.add_not_verified(part, now, needed=False)
     if scored and run.items_sha256 not in {"", scored.items}:
         findings.add_difference(_CHECK, RUN_MANIFEST, "items_sha256", problem)
-
-
-def _check_changes(
-    bundle: Bundle, run: RunFolder, model: str, scored: Fingerprint, findings: Findings
-) -> None:
-    changes = changes_since(run, model, scored)
-    if changes:
-        count = changes.changed + changes.new + changes.gone
-        problem = n_(
-            "{n:,} response differs from what was scored",
-            "{n:,} responses differ from what was scored",
-            count,
-        )
-        findings.add_difference(_CHECK, _member(bundle, model, changes.item), changes.item, problem)
 
 
 def _check_counts(bundle: Bundle, run: RunFolder, model: str, findings: Findings) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import msgspec
+import polars as pl
 from msgspec.structs import replace
 
 from keju.bundles.cleaning import Cleaner
@@ -20,15 +21,15 @@ from keju.bundles.manifest import (
 )
 from keju.errors import UsageError, shortened
 from keju.files import read_json, read_jsonl_lines, write_json
-from keju.items import Protocol, Response, Score
+from keju.items import Response
 from keju.judging import JudgementFolder, stored_rubrics
 from keju.judging.answers import AnswerId
 from keju.judging.grades import grade_in
 from keju.judging.probes import PROBE
-from keju.runs import RecordList, RunFolder, RunManifest, file_name, read_responses
-from keju.scoring import NO_DECISIONS, Decisions, answer_code, read_fingerprint, write_scores
+from keju.runs import RunFolder, RunManifest, file_name, read_responses
+from keju.scoring import NO_DECISIONS, Decisions, answer_code, read_fingerprint
 from keju.scoring.fingerprints import fingerprint_of
-from keju.scoring.scores_parquet import iter_scores_of
+from keju.scoring.scores_parquet import read_frames, write_frames
 from keju.scoring.stored import decisions_path, scores_path
 
 
@@ -74,12 +75,13 @@ class RunStager:
         name = self.names[model]
         folder = self._folder / responses_folder(name)
         files = self._run.response_files(model)
-        changed = [self._stage_lines(path, folder / path.name) for path in files]
+        for path in files:
+            self._stage_lines(path, folder / path.name)
         count = sum(1 for path in files for _ in read_responses(folder / path.name))
         scores, path = 0, scores_path(self._run, model)
         if path.is_file():
             target = self._folder / scores_member(name)
-            scores = self._stage_scores(path, target, name, rewritten=any(changed))
+            scores = self._stage_scores(path, target, name)
         fingerprint = read_fingerprint(path) if scores else None
         return StagedModel(count, scores, fingerprint.keju if fingerprint else "")
 
@@ -108,10 +110,9 @@ class RunStager:
                 self.names[first.model] = name
                 self._stage_lines(path, self._folder / READINGS / f"{file_name(name)}.jsonl")
 
-    def _stage_lines(self, source: Path, target: Path) -> bool:
-        """Write the lines of a file of responses; returns whether any of them changed."""
+    def _stage_lines(self, source: Path, target: Path) -> None:
+        """Write the lines of a file of responses."""
         target.parent.mkdir(parents=True, exist_ok=True)
-        changed = False
         with target.open("wb") as file:
             for response, line in read_jsonl_lines(source, Response, appended=True):
                 kept = self._cleaner.clean_response(response, self.names)
@@ -119,28 +120,28 @@ class RunStager:
                     if self._decisions.by_code:
                         self._codes[answer_code(response)] = answer_code(kept)
                     line = msgspec.json.encode(kept) + b"\n"  # noqa: PLW2901 - as it is stored
-                    changed = True
                 check_clean(self._cleaner, line, f"{source.name}, {shortened(response.item)}")
                 file.write(line)
-        return changed
 
-    def _stage_scores(self, source: Path, target: Path, name: str, *, rewritten: bool) -> int:
+    def _stage_scores(self, source: Path, target: Path, name: str) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
-        scores = RecordList(Score, self._renamed(source, name))
         fingerprint = read_fingerprint(source)
-        if rewritten and fingerprint is not None:
-            new = fingerprint_of(RunFolder(self._folder / RUN), name)
-            fingerprint = replace(new, keju=fingerprint.keju)
-        write_scores(target, scores, fingerprint)
-        return len(scores)
+        if fingerprint is not None:
+            staged = fingerprint_of(RunFolder(self._folder / RUN), name)
+            fingerprint = replace(fingerprint, files=staged.files)
+        write_frames(target, self._renamed(source, name), fingerprint)
+        return sum(map(len, read_frames(source)))
 
-    def _renamed(self, source: Path, name: str) -> Iterator[Score]:
+    def _renamed(self, source: Path, name: str) -> Iterator[pl.DataFrame]:
+        old, new = list(self._groups), list(self._groups.values())
         reasons: set[str] = set()
-        for score in iter_scores_of(source, get_args(Protocol)):
-            if score.reason not in reasons:
-                check_clean(self._cleaner, score.reason.encode(), f"{source.name}, {score.item}")
-                reasons.add(score.reason)
-            yield replace(score, model=name, group=self._groups[score.group])
+        for frame in read_frames(source):
+            for reason, item in frame.unique("reason").select("reason", "item").iter_rows():
+                if reason not in reasons:
+                    check_clean(self._cleaner, reason.encode(), f"{source.name}, {item}")
+                    reasons.add(reason)
+            group = pl.col("group").replace_strict(old, new, return_dtype=pl.String)
+            yield frame.with_columns(group, model=pl.lit(name))
 
 
 class StoredGrade(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
-from operator import attrgetter
 from pathlib import Path
 from typing import get_args
 
@@ -274,13 +273,10 @@ class _Verifier:
                 path.unlink()
         try:
             decisions = self._decisions()
-            for model in score_models(
-                self._run,
-                attrgetter("model"),
-                self._protocols(),
-                self._encoders,
-                decisions=decisions,
+            for scored in score_models(
+                self._run, self._protocols(), self._encoders, decisions=decisions
             ):
+                model = scored.model
                 about = self._bundle.manifest.models.get(model)
                 same_program = same and about is not None and about.scored_by == __version__
                 self._compare(model, same_program=same_program)

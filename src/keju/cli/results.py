@@ -99,9 +99,11 @@ def score(
     from keju.reporting.answer_readings import readings_lines
     from keju.runs import RunFolder
     from keju.scoring import (
+        ModelScores,
         join_json,
-        score_file,
         score_models,
+        score_responses,
+        scores_frame,
         summarise,
         summarise_with_json,
     )
@@ -109,7 +111,7 @@ def score(
     protocols = _protocols_of(protocol)
     encoders = Encoders(parse_semantic(semantic or []), default_cache_path())
     sum_up = summarise if json_out is None else summarise_with_json
-    found: Iterable[Summary]
+    found: Iterable[ModelScores]
     run: RunFolder | None = None
     if what.is_dir():
         run, cores = RunFolder.open(what), os.cpu_count() or 1
@@ -117,16 +119,18 @@ def score(
             # Before anything is written: the scores of the other protocol would be lost.
             raise UsageError("{}: {}", what, why)
         decisions = gather_decisions(run, adjudicated, extractor or "")
-        found = score_models(run, sum_up, protocols, encoders, decisions=decisions, workers=cores)
+        found = score_models(run, protocols, encoders, decisions=decisions, workers=cores)
     elif (adjudicated or extractor) and what.exists():
         raise UsageError("--adjudicated and --extractor are for a run, not for a response file")
     else:
-        found = [sum_up(score_file(what, protocols, encoders))]
+        found = [
+            ModelScores(what.stem, scores_frame(score_responses(what, protocols, encoders)), {})
+        ]
     summaries: list[Summary] = []
     blank = invented_in(run) if json_out is not None and run else {}
 
     def parts() -> Iterator[dict[str, bytes]]:
-        for summary in found:
+        for summary in map(sum_up, found):
             summaries.append(replace(summary, json={}))
             yield with_blank_pages(summary, blank) if blank else summary.json
         if not any(summary.results for summary in summaries):

@@ -7,6 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import polars as pl
+
 from keju.errors import DataError
 from keju.formatting import percent, unclear_percent
 from keju.items import ReadBy, variant_of
@@ -15,15 +17,16 @@ from keju.judging.store import ExtractionFolder
 from keju.local_paths import shell_quoted
 from keju.running.prices import EXAMPLE, Prices, read_prices
 from keju.running.tokens import text_tokens
-from keju.runs import RunFolder, StoredItems
+from keju.runs import RunFolder
 from keju.scoring import Result
 from keju.scoring.scoring_sample import ScoringSample
-from keju.scoring.stored import iter_unclear_answers
+from keju.scoring.stored import stored_frames
 from keju.texts import Text, _, join_clauses, n_
 
 MOST_UNCLEAR = 0.05
 """The share of unclear answers in a task above which `keju score` names the command for them."""
 
+_PLACE = ("task", "query", "item", "round", "setting", "script", "wording")
 _MOST_NAMED = 6
 _MOST_LINES = 20
 """Models with a line in the terminal; the report has all of them."""
@@ -195,13 +198,19 @@ def extraction_cost(run: RunFolder) -> ExtractionCost:
     No answer is read again.
     """
     tokens: dict[str, int] = {}
-    items = StoredItems(run.iter_items())
-    for model, unclear in iter_unclear_answers(run):
+    items = run.stored_items()
+    for model, frames in stored_frames(run):
+        unclear = {
+            place
+            for frame in frames
+            for place in frame.filter(pl.col("read_by") == "unclear").select(_PLACE).iter_rows()
+        }
         for response in run.responses(model) if unclear else ():
             item = items.item_of(response)
             if item is None:
                 continue
-            place = item.task, item.query, item.id, response.round, variant_of(response)
+            variant = variant_of(response)
+            place = item.task, item.query, item.id, response.round, *variant
             # Of items that an incomplete dataset cannot ask, people alone can decide.
             with suppress(DataError):
                 if place in unclear:

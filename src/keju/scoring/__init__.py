@@ -4,7 +4,7 @@
 catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_json` writes both down.
 """
 
-from keju.scoring.aggregate import aggregate, is_ratio_of_sums
+from keju.scoring.aggregate import aggregate, aggregate_frames, is_ratio_of_sums
 from keju.scoring.decisions import NO_DECISIONS, Decision, Decisions, answer_code, read_decisions
 from keju.scoring.export import join_json, to_json
 from keju.scoring.floors import WrongPage
@@ -41,7 +41,6 @@ from keju.scoring.results import BenchmarkResult, MeanResult, MetricResult, Resu
 from keju.scoring.run import (
     ModelScores,
     score_answers,
-    score_file,
     score_models,
     score_responses,
     score_run,
@@ -55,7 +54,7 @@ from keju.scoring.signatures import metric_signature, signature
 from keju.scoring.stored import (
     check_scores,
     iter_stored_scores,
-    stored_scores,
+    stored_frames,
 )
 from keju.scoring.summary import (
     Summary,
@@ -95,6 +94,7 @@ __all__ = [
     "WrongPage",
     "adjust_comparisons",
     "aggregate",
+    "aggregate_frames",
     "answer_code",
     "check_metrics",
     "check_scores",
@@ -121,13 +121,12 @@ __all__ = [
     "read_scores",
     "score_answer",
     "score_answers",
-    "score_file",
     "score_models",
     "score_responses",
     "score_run",
     "scores_frame",
     "signature",
-    "stored_scores",
+    "stored_frames",
     "summarise",
     "summarise_with_json",
     "to_json",

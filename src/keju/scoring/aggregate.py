@@ -1,34 +1,43 @@
-"""`aggregate`: the values of tasks, domains and benchmarks, computed from the scores of items."""
+"""`aggregate`: the values of tasks, domains and benchmarks, computed from the scores of items.
+
+Sums are exact (`math.fsum`), so no value depends on the order of the scores.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import fmean
+from typing import Any
+
+import numpy as np
+import polars as pl
 
 from keju.definitions import Query, Task, task, tasks
-from keju.items import (
-    PromptScript,
-    PromptVariant,
-    Protocol,
-    Score,
-    Setting,
-)
+from keju.items import AnswerForm, PromptVariant, Protocol, Score
 from keju.registry import PluginError
 from keju.scoring.lookup import find_metrics
 from keju.scoring.means import benchmark_result
 from keju.scoring.metric import Metric, Stats
 from keju.scoring.results import MetricResult, Result, TaskResult
-from keju.scoring.score_columns import MetricColumns, StatsColumn
+from keju.scoring.scores_parquet import SCHEMA, frames_of
 from keju.scoring.signatures import origin_of
+from keju.statistics.resampling import Floats
 from keju.text import LAYERS
 from keju.texts import _
 
-_ByQuery = dict[tuple[str, str], dict[str, MetricColumns]]
+_RESULT = ("model", "setting", "script", "wording", "protocol")
+_METRIC = ("task", "query", "metric")
+_COUNTED = ("status", "verdict", "reason", "read_by", "signature", "part_names")
+"""Columns of texts of which a metric has few, so that each is in memory once."""
+
+_ByQuery = dict[tuple[str, str], dict[str, pl.DataFrame]]
 """The scores of one model, by task and query, then by metric."""
 
 _Find = Callable[[str], Metric | None]
 """The metric of a name, among those of one protocol, benchmark and form."""
+
+Columns = Mapping[str, Floats]
+"""The sufficient statistics of some scores by name, one number a score; NaN where it has none."""
 
 
 def aggregate(scores: Iterable[Score]) -> list[Result]:
@@ -38,18 +47,26 @@ def aggregate(scores: Iterable[Score]) -> list[Result]:
     mean of its tasks' main metrics; a benchmark's the plain mean of its domains. Parts without a
     value are listed as missing, never dropped silently. `printed` has no means.
     """
-    groups: dict[tuple[str, Setting, PromptScript, str, Protocol], _ByQuery] = {}
-    for score in scores:
-        group = (score.model, score.setting, score.script, score.wording, score.protocol)
-        by_query = groups.setdefault(group, {})
-        by_metric = by_query.setdefault((score.task, score.query), {})
-        if score.metric not in by_metric:
-            by_metric[score.metric] = MetricColumns(score)
-        by_metric[score.metric].add(score)
-    return [
-        _result(model, PromptVariant(setting, script, wording), protocol, by_query)
-        for (model, setting, script, wording, protocol), by_query in groups.items()
+    return aggregate_frames(frames_of(scores))
+
+
+def aggregate_frames(frames: Iterable[pl.DataFrame]) -> list[Result]:
+    """The same of tables of scores, few of which need be in memory at a time."""
+    texts = [*_RESULT, *_METRIC, *_COUNTED]
+    needed = [pl.col(texts).cast(pl.Categorical), "value", "parts", "if_right"]
+    slim = [frame.select(needed) for frame in frames]
+    groups: dict[tuple[Any, ...], _ByQuery] = {}
+    if slim:
+        by_metric = pl.concat(slim).partition_by(*_RESULT, *_METRIC, as_dict=True)
+        for (*result, name, query, metric), rows in by_metric.items():
+            by_query = groups.setdefault(tuple(result), {})
+            by_query.setdefault((name, query), {})[metric] = rows
+    models = list(dict.fromkeys(model for model, *_ in groups))
+    results = [
+        _result(model, PromptVariant(*variant), protocol, groups[model, *variant, protocol])
+        for model, *variant, protocol in groups
     ]
+    return sorted(results, key=lambda result: (models.index(result.model), result.variant.rank))
 
 
 def _result(model: str, variant: PromptVariant, protocol: Protocol, by_query: _ByQuery) -> Result:
@@ -77,7 +94,7 @@ def _all_queries() -> list[tuple[Task, Query]]:
 
 
 def _task_result(
-    name: str, query: str, protocol: Protocol, by_metric: Mapping[str, MetricColumns]
+    name: str, query: str, protocol: Protocol, by_metric: Mapping[str, pl.DataFrame]
 ) -> TaskResult:
     whole = task(name)
     declared = next(each for each in whole.queries if each.name == query)
@@ -86,71 +103,125 @@ def _task_result(
     order = [metric for metric in named if metric in by_metric]
     order += [
         metric
-        for metric, columns in by_metric.items()
-        if metric not in named and (own := _declared(columns.signed, find)) and own.origin
+        for metric, rows in by_metric.items()
+        if metric not in named and (own := _declared(metric, _signature(rows), find)) and own.origin
     ]
-    first = by_metric[order[0]] if order else None
+    first = by_metric[order[0]] if order else pl.DataFrame(schema=SCHEMA)
+    scored = first.filter(first["value"].is_not_null())
     return TaskResult(
         task=name,
         query=query,
         metrics=tuple(_metric_result(metric, by_metric[metric], find) for metric in order),
-        items=first.count if first else 0,
-        statuses=dict(first.statuses) if first else {},
-        verdicts=dict(first.verdicts) if first else {},
-        read_by=dict(first.read_by) if first else {},
+        items=len(first),
+        statuses=_counts(first["status"]),
+        verdicts=_counts(first["verdict"]),
+        read_by=_counts(scored["read_by"].filter(scored["read_by"] != "")),
     )
 
 
-def _metric_result(metric: str, columns: MetricColumns, find: _Find) -> MetricResult:
-    first, stats, answered = columns.first_scored, columns.stats, columns.answered
-    declared = _declared(first, find) if first else None
-    value = pooled_value(declared, stats) if first else None
-    if_right = columns.stats_if_right
+def _counts(texts: pl.Series) -> dict[str, int]:
+    """How often each text occurs, the most frequent first."""
+    counted = texts.cast(pl.String).value_counts()
+    return dict(sorted(counted.iter_rows(), key=lambda row: (-row[1], row[0])))
+
+
+def _signature(rows: pl.DataFrame) -> str:
+    """The first signature of some scores; empty where none has one."""
+    signatures = rows["signature"].unique(maintain_order=True).to_list()
+    return next(filter(None, signatures), "")
+
+
+def _metric_result(metric: str, rows: pl.DataFrame, find: _Find) -> MetricResult:
+    has_value = rows["value"].is_not_null()
+    scored = rows.filter(has_value)
+    unscored = _counts(rows.filter(~has_value)["reason"])
+    if scored.is_empty():
+        return MetricResult(
+            metric=metric,
+            value=None,
+            without_failures=None,
+            item_mean=None,
+            items=len(rows),
+            scored=0,
+            unscored=unscored,
+        )
+    signature = _signature(scored)
+    declared = _declared(metric, signature, find)
+    parts = part_columns(scored)
+    answered = (scored["status"] == "answered").to_numpy()
     return MetricResult(
         metric=metric,
-        value=value,
-        without_failures=value if answered is stats else _value_of_some(declared, answered),
-        item_mean=_mean(columns.values) if first else None,
-        items=columns.count,
-        scored=len(columns.values),
-        unscored=dict(columns.unscored),
-        layers=_layers(stats) if first else {},
-        signature=first.signature if first else "",
-        one_sided=_one_sided(stats),
-        unranked_pairs=_unranked_pairs(stats),
-        value_if_right=value if if_right is stats else _value_of_some(declared, if_right),
+        value=pooled_value(declared, parts),
+        without_failures=pooled_value(
+            declared, {name: column[answered] for name, column in parts.items()}
+        )
+        if answered.any()
+        else None,
+        item_mean=exact_sum(scored["value"]) / len(scored),
+        items=len(rows),
+        scored=len(scored),
+        unscored=unscored,
+        layers=_layers(parts),
+        signature=signature,
+        one_sided=_one_sided(parts),
+        unranked_pairs=_unranked_pairs(parts),
+        value_if_right=pooled_value(declared, part_columns(scored, if_right=True)),
     )
 
 
-def _mean(values: Sequence[float]) -> float:
-    """The mean; infinite where the sum is, as of scores that somebody wrote by hand."""
-    try:
-        return fmean(values)
-    except OverflowError:
-        return math.inf
+def part_columns(rows: pl.DataFrame, *, if_right: bool = False) -> dict[str, Floats]:
+    """The statistics of scores with a value, by name.
+
+    Args:
+        rows: rows of a table of scores.
+        if_right: of unclear answers, those if they were right.
+    """
+    columns: dict[str, Floats] = {}
+    parts = rows["parts"]
+    if if_right:
+        is_unclear = rows["if_right"].list.len() > 0
+        parts = rows["if_right"].zip_with(is_unclear, parts)
+    for names in rows["part_names"].unique(maintain_order=True):
+        places = (rows["part_names"] == names).to_numpy()
+        numbers = parts.filter(places).explode().to_numpy().reshape(int(places.sum()), -1)
+        for name, column in zip(filter(None, names.split(",")), numbers.T, strict=True):
+            columns.setdefault(name, np.full(len(rows), np.nan))[places] = column
+    return columns
 
 
-def _value_of_some(metric: Metric | None, scored: StatsColumn) -> float | None:
-    return pooled_value(metric, scored) if scored else None
+def columns_of(stats: Sequence[Stats]) -> dict[str, Floats]:
+    """The statistics of some scores, by name."""
+    names = dict.fromkeys(name for of_score in stats for name in of_score)
+    return {
+        name: np.array([of_score.get(name, np.nan) for of_score in stats], float) for name in names
+    }
 
 
 def task_value(scored: Sequence[Score]) -> float | None:
     """The value of a task, from its scores of one metric, all with a value; None without scores."""
     if not scored:
         return None
-    return pooled_value(metric_of_score(scored[0]), [score.stats for score in scored])
+    return pooled_value(metric_of_score(scored[0]), columns_of([score.stats for score in scored]))
 
 
-def pooled_value(metric: Metric | None, scored: Sequence[Stats]) -> float:
+def pooled_value(metric: Metric | None, parts: Columns) -> float:
     """The value of a metric, from the statistics of the items."""
     if metric and metric.over.value:
-        return metric.over.value(scored)
-    if isinstance(scored, StatsColumn):
-        numerator, denominator = scored.totals("numerator", "denominator")
-    else:
-        numerator = sum(stats["numerator"] for stats in scored)
-        denominator = sum(stats["denominator"] for stats in scored)
-    return numerator / denominator if denominator else 0.0
+        rows = zip(*(column.tolist() for column in parts.values()), strict=True)
+        return metric.over.value([dict(zip(parts, row, strict=True)) for row in rows])
+    denominator = exact_sum(parts["denominator"])
+    return exact_sum(parts["numerator"]) / denominator if denominator else 0.0
+
+
+def exact_sum(numbers: Floats | pl.Series) -> float:
+    """The sum of numbers, in whatever order they are.
+
+    It is infinite, or not a number, only for scores that somebody wrote by hand.
+    """
+    try:
+        return math.fsum(numbers.tolist() if isinstance(numbers, np.ndarray) else numbers)
+    except (OverflowError, ValueError):
+        return float(np.sum(np.asarray(numbers)))
 
 
 def is_ratio_of_sums(score: Score) -> bool:
@@ -163,34 +234,37 @@ def is_ratio_of_sums(score: Score) -> bool:
 
 
 def metric_of_score(score: Score) -> Metric | None:
-    """The metric of a score; None for a variant of a metric, which has no declaration.
+    """The metric of a score (`declared_metric`)."""
+    form = next(each.form for each in task(score.task).queries if each.name == score.query)
+    return declared_metric(score.protocol, score.benchmark, form, score.metric, score.signature)
+
+
+def declared_metric(
+    protocol: Protocol, benchmark: str, form: AnswerForm, metric: str, signature: str
+) -> Metric | None:
+    """The metric with which scores were computed; None for one without a declaration.
 
     Raises:
-        PluginError: a plug-in declares it, and is missing.
+        PluginError: a plug-in declares it, as the signature says, and is missing.
     """
-    form = next(each.form for each in task(score.task).queries if each.name == score.query)
-    return _declared(score, find_metrics(score.protocol, score.benchmark, form))
+    return _declared(metric, signature, find_metrics(protocol, benchmark, form))
 
 
-def _declared(score: Score, find: _Find) -> Metric | None:
-    found = find(score.metric)
-    if found is None and (origin := origin_of(score.signature)):
+def _declared(metric: str, signature: str, find: _Find) -> Metric | None:
+    found = find(metric)
+    if found is None and (origin := origin_of(signature)):
         raise PluginError(
             "the metric {} comes from the plug-in {}, which is missing. Install it, load it with "
             "--plugin FILE.py, or score the run again without it",
-            score.metric,
+            metric,
             origin,
         )
     return found
 
 
-def _one_sided(stats: StatsColumn) -> str:
-    if "positive" not in stats.names:
-        return ""
-    classes = {each["positive"] for each in stats if "positive" in each}
-    if len(classes) != 1:
-        return ""
-    return one_sided_note(yes=classes == {1.0})
+def _one_sided(parts: Columns) -> str:
+    classes = set(parts["positive"].tolist()) if "positive" in parts else set()
+    return one_sided_note(yes=classes == {1.0}) if len(classes) == 1 else ""
 
 
 def one_sided_note(*, yes: bool) -> str:
@@ -202,15 +276,13 @@ def one_sided_note(*, yes: bool) -> str:
     return _("one-sided: the true answer is always no, so answering no always gets the full score")
 
 
-def _unranked_pairs(stats: StatsColumn) -> str:
+def _unranked_pairs(parts: Columns) -> str:
     """A note on the pairs that have no answer or no extracted answer; empty if there are none."""
-    failed, unparsable = (
-        sum(each.get(name, 0) for each in stats) if name in stats.names else 0
-        for name in ("failed", "unparsable")
+    failed, unparsable, pairs = (
+        exact_sum(parts[name]) if name in parts else 0 for name in ("failed", "unparsable", "pairs")
     )
     if not failed and not unparsable:
         return ""
-    (pairs,) = stats.totals("pairs")
     if not failed:
         return _(
             "the answers of {:,.0f} of {:,.0f} pairs could not be extracted; these pairs rank last",
@@ -228,11 +300,11 @@ def _unranked_pairs(stats: StatsColumn) -> str:
     )
 
 
-def _layers(stats: StatsColumn) -> dict[str, float]:
-    if "edits_exact" not in stats.names or "edits_exact" not in stats[0]:
+def _layers(parts: Columns) -> dict[str, float]:
+    if "edits_exact" not in parts:
         return {}
     rates: dict[str, float] = {}
     for layer in LAYERS:
-        length, edits = stats.totals(f"length_{layer}", f"edits_{layer}")
-        rates[layer] = edits / length if length else 0.0
+        length = exact_sum(parts[f"length_{layer}"])
+        rates[layer] = exact_sum(parts[f"edits_{layer}"]) / length if length else 0.0
     return rates

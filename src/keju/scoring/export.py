@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import msgspec
+import polars as pl
 
 from keju.definitions import official_number
 from keju.items import PromptVariant, Score, variant_of
 from keju.scoring.aggregate import aggregate
 from keju.scoring.results import MeanResult, MetricResult, Result, TaskResult
+from keju.scoring.scores_parquet import scores_frame, scores_of
 from keju.scoring.scoring_sample import FORM
 from keju.texts import in_english
 
@@ -29,14 +31,19 @@ def to_json(scores: Sequence[Score]) -> Json:
     has the tasks, domains and overall if they were right. The key of `printed` is ``variants``,
     without means, that of `with-reasoning` is ``with_reasoning``.
     """
-    named = json_by_model(scores, aggregate(scores))
+    named = json_by_model([scores_frame(scores)], aggregate(scores))
     return next(iter(named.values())) if len(named) == 1 else dict(named)
 
 
-def json_by_model(scores: Iterable[Score], results: Sequence[Result]) -> dict[str, Json]:
-    """The same by the models' names, also where there is only one; `results` are the scores'."""
+def json_by_model(frames: Iterable[pl.DataFrame], results: Sequence[Result]) -> dict[str, Json]:
+    """The same by the models' names, also where there is only one; `results` are the scores'.
+
+    Args:
+        frames: the scores as tables.
+        results: their values.
+    """
     items: dict[tuple[str, PromptVariant, str], list[Json]] = defaultdict(list)
-    for score in scores:
+    for score in chain.from_iterable(map(scores_of, frames)):
         items[score.model, variant_of(score), score.protocol].append(_item(score))
     names = result_names(results)
     named: dict[str, Json] = defaultdict(dict)

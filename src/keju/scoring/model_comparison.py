@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 from msgspec import field
 from msgspec.structs import replace
 
 from keju.definitions import Query, Task, tasks
 from keju.errors import UsageError
 from keju.items import Record
-from keju.scoring.aggregate import metric_of_score, pooled_value
-from keju.scoring.score_columns import StatsColumn
+from keju.scoring.aggregate import Columns, declared_metric, pooled_value
+from keju.scoring.metric import Metric
 from keju.scoring.side_scores import ERRORS, SharedScores, SideScores, select_shared
 from keju.scoring.signatures import reading_of
-from keju.scoring.value_parts import classes_of, has_parts, mean_weights
+from keju.scoring.value_parts import mean_weights, sum_parts
 from keju.statistics import (
     FEWEST_GROUPS,
     LEVEL,
     Ratio,
-    as_columns,
     difference_interval,
     group_shares,
     groups_needed,
@@ -233,6 +233,7 @@ class _SharedTask(NamedTuple):
     task: Task
     query: Query
     metric: str
+    declared: Metric | None
     scores: SharedScores
 
     @property
@@ -241,14 +242,13 @@ class _SharedTask(NamedTuple):
 
     @property
     def higher_is_better(self) -> bool:
-        metric = metric_of_score(self.scores.score)
-        return metric is None or metric.higher_is_better
+        return self.declared is None or self.declared.higher_is_better
 
     @property
     def values(self) -> tuple[float, float]:
         """The values of both sides."""
-        metric = metric_of_score(self.scores.score)
-        return pooled_value(metric, self.scores.first), pooled_value(metric, self.scores.second)
+        first, second = self.scores.first, self.scores.second
+        return pooled_value(self.declared, first), pooled_value(self.declared, second)
 
     @property
     def if_right(self) -> _SharedTask:
@@ -265,11 +265,14 @@ class _SharedTask(NamedTuple):
 
     def parts(self, numbers: Mapping[str, int], weight: float = 1.0) -> list[Ratio]:
         """The parts of the value, with a column for each side; empty where it has none."""
-        scores = self.scores
-        if not has_parts(scores.score):
-            return []
-        chosen = classes_of(scores.score, scores.first)
-        return [_sum_pair(scores, places, numbers, weight / len(chosen)) for places in chosen]
+        scores, units = self.scores, [numbers[group] for group in self.scores.groups]
+        both: Columns = {
+            name: np.concatenate([column, scores.second[name]])
+            for name, column in scores.first.items()
+            if name in scores.second
+        }
+        sides = [0] * len(units) + [1] * len(units)
+        return sum_parts(self.declared, both, units * 2, sides, weight=weight)
 
     def counted(self, numbers: Mapping[str, int], weight: float = 1.0) -> Ratio:
         """The numbers of items, for the shares of groups of a value without parts."""
@@ -294,7 +297,7 @@ def _share(
     """
     one, two = (side.of(task.id, query.name, metric) for side in (first, second))
     if scores := select_shared(one, two):
-        readings = [reading_of(side.first.signature) for side in (one, two) if side.first]
+        readings = [reading_of(signature) for signature in scores.signatures]
         if len(set(readings)) > 1:
             raise UsageError(
                 "the answers to {} were read in two ways, so the values cannot be compared: {} "
@@ -303,22 +306,10 @@ def _share(
                 task.id,
                 *readings,
             )
-        yield _SharedTask(task, query, metric, scores)
-
-
-def _sum_pair(
-    scores: SharedScores, places: Sequence[int], numbers: Mapping[str, int], weight: float
-) -> Ratio:
-    groups = [scores.groups[place] for place in places]
-    return as_columns([
-        ratio_of(_pick(side, "numerator", places), _pick(side, "denominator", places), groups,
-                 numbers=numbers, weight=weight)
-        for side in (scores.first, scores.second)
-    ])  # fmt: skip
-
-
-def _pick(side: StatsColumn, name: str, places: Sequence[int]) -> list[float]:
-    return [side[place][name] for place in places]
+        declared = declared_metric(
+            first.protocol, task.benchmark, query.form, metric, scores.signatures[0]
+        )
+        yield _SharedTask(task, query, metric, declared, scores)
 
 
 def _compare_task(shared: _SharedTask) -> TaskComparison:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from msgspec.structs import replace
 
 from keju.definitions import Query, Task, task
 from keju.extraction.rules import explain_origin
-from keju.items import AnswerForm, Protocol, Record, Score, better_end
-from keju.scoring.aggregate import aggregate
+from keju.items import AnswerForm, Protocol, Record, Score
+from keju.scoring.aggregate import aggregate_frames, part_columns
 from keju.scoring.lookup import list_steps, lower_is_better
 from keju.scoring.results import MetricResult, TaskResult
+from keju.scoring.scores_parquet import scores_of
+from keju.scoring.side_scores import PLACE
+from keju.statistics.resampling import Floats
 from keju.texts import _, join_clauses
 
 PROTOCOLS: tuple[Protocol, Protocol] = ("official", "strict")
@@ -103,25 +110,21 @@ class _Both(NamedTuple):
     strict: dict[str, Score]
 
 
-def list_task_differences(scores: Iterable[Score], *, most: int = 3) -> list[TaskDifference]:
+def list_task_differences(scores: pl.DataFrame, *, most: int = 3) -> list[TaskDifference]:
     """The difference of the protocols in each task of one model's scores, with its items.
 
     Args:
-        scores: one model's, in one setting, under both protocols.
+        scores: a table of one model's scores in one setting, under both protocols.
         most: how many items of each task are named.
     """
-    kept = list(scores)
-    found: dict[Protocol, dict[_Where, TaskResult]] = {"official": {}, "strict": {}}
-    for result in aggregate(kept):
-        found[result.protocol] |= {(each.task, each.query): each for each in result.tasks}
-    by_task: dict[_Where, list[Score]] = {}
-    for score in kept:
-        by_task.setdefault((score.task, score.query), []).append(score)
+    results: dict[Protocol, dict[_Where, TaskResult]] = {"official": {}, "strict": {}}
+    for result in aggregate_frames([scores.filter(pl.col("protocol").is_in(PROTOCOLS))]):
+        results[result.protocol] |= {(each.task, each.query): each for each in result.tasks}
     return [
-        _difference(official, by_task[where], mains, most)
-        for where, official in found["official"].items()
-        if where in found["strict"]
-        and (mains := _mains(official, found["strict"][where])) is not None
+        _difference(where, scores, mains, most)
+        for where, official in results["official"].items()
+        if where in results["strict"]
+        and (mains := _mains(official, results["strict"][where])) is not None
     ]
 
 
@@ -142,13 +145,6 @@ def differing_steps(
             yield ProtocolDifference(step=official.name, official=official.what, strict=strict.what)
 
 
-def to_higher_is_better(protocol: Protocol, where: _Where, metric: str, value: float) -> float:
-    """A value on the scale where higher is better: of an error, 1 - error, at least 0."""
-    declared, query = _declared(where)
-    error = lower_is_better(protocol, declared, query, metric)
-    return 1 - min(1.0, value) if error else value
-
-
 def smallest_size(least: float, most: float) -> float:
     """The smallest absolute value of the numbers from `least` to `most`."""
     return 0.0 if least <= 0 <= most else min(abs(least), abs(most))
@@ -164,73 +160,100 @@ def _mains(official: TaskResult, strict: TaskResult) -> tuple[MetricResult, Metr
 
 
 def _difference(
-    result: TaskResult,
-    scores: Sequence[Score],
-    mains: tuple[MetricResult, MetricResult],
-    count: int,
+    where: _Where, scores: pl.DataFrame, mains: tuple[MetricResult, MetricResult], most: int
 ) -> TaskDifference:
-    where = (result.task, result.query)
+    declared, query = _declared(where)
+    own = scores.filter(pl.col("task") == declared.id, pl.col("query") == query.name)
+    metrics = mains[0].metric, mains[1].metric
+    are_errors = [
+        lower_is_better(protocol, declared, query, metric)
+        for protocol, metric in zip(PROTOCOLS, metrics, strict=True)
+    ]
     items = sorted(
-        _items(where, scores, mains),
-        key=lambda each: (-each.certain_difference, -abs(each.difference_least)),
+        _items(own, metrics, are_errors),
+        key=lambda item: (-item.certain_difference, -abs(item.difference_least), item.id),
     )
     official, strict = (main.value or 0.0 for main in mains)
     strict_if_right = mains[1].better_end or 0.0
-    metrics = (mains[0].metric, mains[1].metric)
-    of_official = to_higher_is_better("official", where, metrics[0], official)
-    least, most = (
-        to_higher_is_better("strict", where, metrics[1], end) - of_official
+    least, greatest = (
+        float(_higher_is_better(end, are_errors[1]) - _higher_is_better(official, are_errors[0]))
         for end in (strict, strict_if_right)
     )
     return TaskDifference(
-        model=scores[0].model,
-        task=result.task,
-        query=result.query,
+        model=scores["model"][0],
+        task=declared.id,
+        query=query.name,
         official_metric=metrics[0],
         official=official,
         strict_metric=metrics[1],
         strict=strict,
         strict_if_right=strict_if_right,
         difference_least=least,
-        difference_most=most,
+        difference_most=greatest,
         items=len(items),
-        apart=sum(each.certain_difference >= LEAST_DIFFERENCE for each in items),
-        apart_most=sum(each.possible_difference >= LEAST_DIFFERENCE for each in items),
-        steps=tuple(differing_steps(*_declared(where), metrics)),
+        apart=sum(item.certain_difference >= LEAST_DIFFERENCE for item in items),
+        apart_most=sum(item.possible_difference >= LEAST_DIFFERENCE for item in items),
+        steps=tuple(differing_steps(declared, query, metrics)),
         largest=tuple(
-            each for each in items[:count] if abs(each.difference_least) >= LEAST_DIFFERENCE
+            _explained(item, own, query.form, metrics[1])
+            for item in items[:most]
+            if abs(item.difference_least) >= LEAST_DIFFERENCE
         ),
     )
 
 
 def _items(
-    where: _Where, scores: Iterable[Score], mains: tuple[MetricResult, MetricResult]
+    scores: pl.DataFrame, metrics: tuple[str, str], are_errors: Sequence[bool]
 ) -> Iterator[ItemDifference]:
-    answers: dict[tuple[str, int], _Both] = {}
-    for score in scores:
-        both = answers.setdefault((score.item, score.round), _Both({}, {}))
-        named = both.official if score.protocol == "official" else both.strict
-        named[score.metric] = score
-    form = _declared(where)[1].form
-    for (item, number), both in answers.items():
-        pair = both.official.get(mains[0].metric), both.strict.get(mains[1].metric)
-        if pair[0] is None or pair[1] is None or pair[0].value is None or pair[1].value is None:
-            continue
-        left = to_higher_is_better("official", where, mains[0].metric, pair[0].value)
-        right, if_right = (
-            to_higher_is_better("strict", where, mains[1].metric, end)
-            for end in (pair[1].value, better_end(pair[1]).value or 0.0)
-        )
+    """The items and rounds with a value under both protocols, without reasons."""
+    sides = []
+    for protocol, metric, is_error in zip(PROTOCOLS, metrics, are_errors, strict=True):
+        rows = scores.filter(
+            pl.col("protocol") == protocol,
+            pl.col("metric") == metric,
+            pl.col("value").is_not_null(),
+        ).unique(PLACE, keep="last", maintain_order=True)
+        ends = _higher_is_better(rows["value"].to_numpy(), is_error)
+        ends_if_right = _higher_is_better(_values_if_right(rows), is_error)
+        sides.append(rows.select(PLACE).with_columns(value=ends, if_right=ends_if_right))
+    columns = (*PLACE, "value", "value_strict", "if_right_strict")
+    both = sides[0].join(sides[1], on=PLACE, suffix="_strict", maintain_order="left")
+    for item, number, official, strict, strict_if_right in both.select(columns).iter_rows():
         yield ItemDifference(
             id=item,
             round=number,
-            official=left,
-            strict=right,
-            strict_if_right=if_right,
-            difference_least=right - left,
-            difference_most=if_right - left,
-            why=join_clauses(_why(form, both, pair[1])),
+            official=official,
+            strict=strict,
+            strict_if_right=strict_if_right,
+            difference_least=strict - official,
+            difference_most=strict_if_right - official,
+            why="",
         )
+
+
+def _values_if_right(rows: pl.DataFrame) -> Floats:
+    """The values of scores, those of unclear answers as if they were right."""
+    values, parts = rows["value"].to_numpy(), part_columns(rows, if_right=True)
+    is_unclear = (rows["if_right"].list.len() > 0).to_numpy()
+    if not is_unclear.any():
+        return values
+    return np.where(is_unclear, parts["numerator"] / parts["denominator"], values)
+
+
+def _higher_is_better(values: Floats | float, is_error: bool) -> Any:  # noqa: ANN401
+    """Values on the scale where higher is better: of errors, 1 - error, at least 0."""
+    return 1 - np.minimum(1.0, values) if is_error else values
+
+
+def _explained(
+    item: ItemDifference, scores: pl.DataFrame, form: AnswerForm, metric: str
+) -> ItemDifference:
+    both = _Both({}, {})
+    of_item = scores.filter(pl.col("item") == item.id, pl.col("round") == item.round)
+    for score in scores_of(of_item):
+        if score.protocol in PROTOCOLS:
+            (both.official if score.protocol == "official" else both.strict)[score.metric] = score
+    return replace(item, why=join_clauses(_why(form, both, both.strict[metric])))
 
 
 def _declared(where: _Where) -> tuple[Task, Query]:

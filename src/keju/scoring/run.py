@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from functools import lru_cache
-from itertools import groupby, islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache, partial
+from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-import msgspec
+import polars as pl
 from msgspec.structs import replace
 
 from keju.definitions import has_task, query_of, task
@@ -29,36 +29,40 @@ from keju.scoring.decisions import (
 )
 from keju.scoring.fingerprints import fingerprint_of
 from keju.scoring.lookup import metric_names, metric_of
-from keju.scoring.ordered_scores import OrderedScores
 from keju.scoring.response_files import read_responses
 from keju.scoring.score import PROTOCOLS, STORED, iter_scores, score_samples
-from keju.scoring.scores_parquet import write_scores
+from keju.scoring.scores_parquet import (
+    frames_of,
+    iter_scores_of,
+    read_frames,
+    write_frames,
+)
 from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample
 from keju.scoring.stored import decisions_path, scores_path
 from keju.texts import _
 
-T = TypeVar("T")
-
 FEWEST = 4
 """Models from which on the start of the processes (about a second each) is worth its while."""
-
-_AHEAD = 2
-"""Models that are handed out beyond those at work; more would only wait in memory."""
 
 _BEGINNING = 10_000
 """Characters of a response that is too long, from which its verdict is taken."""
 
 
 class ModelScores(NamedTuple):
-    """The scores of one model.
+    """The scores of one model: the file that stores them, or a table in memory.
 
-    `scores` are in the order of the run's items. `strays` counts, by file, the responses to items
-    that the run does not have; they are skipped.
+    `strays` counts, by file, the responses to items that the run does not have; they are skipped.
     """
 
     model: str
-    scores: Sequence[Score]
+    scores: Path | pl.DataFrame
     strays: dict[str, int]
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """The scores as tables, few of which are in memory at a time."""
+        if isinstance(self.scores, Path):
+            return read_frames(self.scores)
+        return iter([self.scores])
 
 
 def score_run(
@@ -70,26 +74,25 @@ def score_run(
     workers: int = 1,
 ) -> list[Score]:
     """Score every response of a run; the scores of `PROTOCOLS` in one list (see `score_models`)."""
-    packed = score_models(run, _packed, protocols, encoders, decisions=decisions, workers=workers)
-    return [score for part in packed for score in msgspec.msgpack.decode(part, type=list[Score])]
+    models = score_models(run, protocols, encoders, decisions=decisions, workers=workers)
+    return [score for scored in models for score in iter_scores_of(scores_path(run, scored.model))]
 
 
 def score_models(
     run: RunFolder,
-    reduce: Callable[[ModelScores], T],
     protocols: Sequence[Protocol] = STORED,
     encoders: Encoders | None = None,
     *,
     decisions: Decisions = NO_DECISIONS,
     workers: int = 1,
-) -> Iterator[T]:
+) -> Iterator[ModelScores]:
     """Score a run model by model, and write ``scores/<model>.parquet`` for each.
+
+    The rows are in the order in which the scores are computed: sums of them are exact (`fsum`), so
+    that no value depends on it.
 
     Args:
         run: the run.
-        reduce: makes of a model's scores what is given back; so never more than a few models'
-            scores are in memory. It runs where they were made, so it must be a function that
-            another process can import.
         protocols: the protocols. Models without reasoning in a field of its own have no scores
             `with-reasoning`.
         encoders: those that are there; without, only what an installed package brings along.
@@ -106,30 +109,34 @@ def score_models(
     items, models = run.stored_items(), _models_in(run)
     write_decisions(decisions_path(run), decisions)
     task = _Task(run.path, tuple(protocols), encoders.paths, decisions)
-    apart = workers > 1 and len(models) >= FEWEST
-    if apart and not _wants_encoder(items, protocols, encoders):
-        yield from _share_out(task, models, reduce, min(workers, len(models)))
+    workers = min(workers, len(models))
+    if workers > 1 and len(models) >= FEWEST and not _wants_encoder(items, protocols, encoders):
+        # A forked process may inherit a lock that a thread of polars holds, so none is forked.
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            yield from pool.map(partial(_score_in_process, task), models)
     else:
         for model in models:
-            yield reduce(_score_model(task, run, model, items, encoders))
+            yield _score_model(task, run, model, items, encoders)
 
 
 def score_responses(
     path: Path, protocols: Sequence[Protocol] = PROTOCOLS, encoders: Encoders | None = None
 ) -> list[Score]:
-    """Score a file in the authors' form; its scores alone (see `score_file`).
+    """Score a file in the authors' form, as of one model that is named after the file.
 
     Raises:
         TypeError: `path` is not a path: items and responses in memory are scored one by one, with
             `score_answer`.
-        DataError: as `score_file`.
+        DataError: it is not in that form; the message names the item.
     """
     if not isinstance(path, Path):
         raise TypeError(
             f"score_responses takes the path of a response file, not a {type(path).__name__}. "
             "Score items and responses in memory with score_answer"
         )
-    return list(score_file(path, protocols, encoders).scores)
+    # Such a file has no field for reasoning.
+    protocols = [each for each in protocols if each != "with-reasoning"]
+    return score_samples(read_responses(path), protocols, encoders)
 
 
 def score_answers(
@@ -143,21 +150,6 @@ def score_answers(
     return score_samples((_sample(item, response) for item, response in pairs), protocols)
 
 
-def score_file(
-    path: Path,
-    protocols: Sequence[Protocol] = PROTOCOLS,
-    encoders: Encoders | None = None,
-) -> ModelScores:
-    """Score a file in the authors' form, as of one model that is named after the file.
-
-    Raises:
-        DataError: it is not in that form; the message names the item.
-    """
-    # Such a file has no field for reasoning.
-    protocols = [each for each in protocols if each != "with-reasoning"]
-    return ModelScores(path.stem, score_samples(read_responses(path), protocols, encoders), {})
-
-
 class _Task(NamedTuple):
     """The arguments of a process that scores models."""
 
@@ -167,27 +159,9 @@ class _Task(NamedTuple):
     decisions: Decisions
 
 
-def _share_out(
-    task: _Task, models: Sequence[str], reduce: Callable[[ModelScores], T], workers: int
-) -> Iterator[T]:
-    waiting = iter(models)
-    # A forked process may inherit a lock that a thread of polars holds, so none is forked.
-    with ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn")) as pool:
-
-        def hand_out(count: int) -> list[Future[T]]:
-            some = islice(waiting, count)
-            return [pool.submit(_reduced, task, model, reduce) for model in some]
-
-        under_way = hand_out(workers + _AHEAD)
-        while under_way:
-            done = under_way.pop(0).result()
-            under_way += hand_out(1)
-            yield done
-
-
-def _reduced(task: _Task, model: str, reduce: Callable[[ModelScores], T]) -> T:
+def _score_in_process(task: _Task, model: str) -> ModelScores:
     run, items = RunFolder(task.path), _items_here(task.path)
-    return reduce(_score_model(task, run, model, items, Encoders(task.weights)))
+    return _score_model(task, run, model, items, Encoders(task.weights))
 
 
 @lru_cache(maxsize=1)
@@ -206,17 +180,21 @@ def _score_model(
     if not _has_reasoning(run, model):
         protocols = tuple(each for each in protocols if each != "with-reasoning")
     samples = _samples_of(run, model, items, strays, task.decisions)
-    scores = OrderedScores()
-    for index, score in iter_scores(samples, protocols, encoders, items):
-        scores.add(score, place=_place(items, score), index=index)
     manifest = run.manifest()
-    if limits := manifest.limits(model):
-        scores.sign(f"pictures:{limits}")
-    if system := manifest.system_hash(model):
-        scores.sign(f"system:{system}")
-    scores.sort()
-    write_scores(scores_path(run, model), scores, fingerprint)
-    return ModelScores(model, scores, strays)
+    parts = "".join(
+        f"|{name}:{value}"
+        for name, value in (
+            ("pictures", manifest.limits(model)),
+            ("system", manifest.system_hash(model)),
+        )
+        if value
+    )
+    signature = pl.col("signature")
+    signed = pl.when(signature == "").then(signature).otherwise(signature + parts)
+    path = scores_path(run, model)
+    frames = frames_of(iter_scores(samples, protocols, encoders, items))
+    write_frames(path, (frame.with_columns(signature=signed) for frame in frames), fingerprint)
+    return ModelScores(model, path, strays)
 
 
 class _Reasoning(Record, frozen=True, kw_only=True):
@@ -232,12 +210,6 @@ def _has_reasoning(run: RunFolder, model: str) -> bool:
         for path in run.response_files(model)
         for each in read_jsonl(path, _Reasoning, appended=True)
     )
-
-
-def _place(items: StoredItems, score: Score) -> int:
-    place = items.place_of(score)
-    assert place is not None
-    return place
 
 
 def unclear_samples(run: RunFolder, items: StoredItems | None = None) -> Iterator[ScoringSample]:
@@ -323,11 +295,6 @@ def _sample(item: Item, response: Response, decisions: Decisions = NO_DECISIONS)
     if len(response.thinking) > LONGEST:
         response = replace(response, thinking=response.thinking[:LONGEST])
     return ScoringSample(item, response, defect, decisions)
-
-
-def _packed(found: ModelScores) -> bytes:
-    """The scores as bytes, which another process sends twice as fast as the objects."""
-    return msgspec.msgpack.encode([each for each in found.scores if each.protocol in PROTOCOLS])
 
 
 def _models_in(run: RunFolder) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
 from msgspec.structs import replace
 
@@ -52,7 +53,8 @@ def score_samples(
 ) -> list[Score]:
     """Compute the scores of many samples; metrics with encoders are computed for all in one batch.
 
-    The samples of one gallery form one ranking, whose scores follow all others.
+    Scores of metrics with encoders follow all others, and then those of galleries: the samples of
+    one gallery form one ranking.
 
     Args:
         samples: items with their responses.
@@ -61,8 +63,7 @@ def score_samples(
         items: further items. Their references also set the floors of metrics with encoders, so that
             the floors do not depend on which items have a response yet.
     """
-    placed = iter_scores(samples, protocols, encoders, items)
-    return [score for _, score in sorted(placed, key=lambda each: each[0])]
+    return list(iter_scores(samples, protocols, encoders, items))
 
 
 def iter_scores(
@@ -70,10 +71,10 @@ def iter_scores(
     protocols: Sequence[Protocol] = PROTOCOLS,
     encoders: Encoders | None = None,
     items: Iterable[Item] = (),
-) -> Iterator[tuple[int, Score]]:
-    """The scores of `score_samples`, each with its index in that list, as they are computed.
+) -> Iterator[Score]:
+    """The scores of `score_samples`, as they are computed.
 
-    Scores of metrics with encoders and of galleries follow all others. Only these are in memory.
+    Only scores of metrics with encoders and the answers of galleries are in memory.
 
     Args:
         samples: as `score_samples`.
@@ -83,39 +84,40 @@ def iter_scores(
     """
     batch = Batch(encoders or Encoders({}), items)
     galleries, metrics = Galleries(), _MetricLookup()
-    waiting: dict[int, Score] = {}
-    index = 0
+    waiting: list[Score] = []
     for sample in samples:
         if sample.response.candidate:
             galleries.add(sample)
             continue
-        for protocol in protocols:
-            if protocol == "with-reasoning" and not sample.counts_reasoning():
-                continue
-            view = sample.with_reasoning if protocol == "with-reasoning" else sample
+        for protocol, view in _views(sample, protocols):
             for name, metric in metrics(sample, protocol):
-                score = _score(view, protocol, name, metric, batch, index)
-                if batch.last == index:
-                    waiting[index] = score
+                place = len(waiting)
+                score = _score(view, protocol, name, metric, batch, place)
+                if batch.last == place:
+                    waiting.append(score)
                 else:
-                    yield index, score
-                index += 1
+                    yield score
     for place, result, if_right in batch.values():
-        score = waiting.pop(place)
+        score = waiting[place]
         if isinstance(result, str):
-            yield place, replace(score, reason=in_english(result))
+            yield replace(score, reason=in_english(result))
         else:
             stats = score.stats | result.stats
-            yield place, replace(score, value=result.value, stats=stats, if_right=dict(if_right))
-    of_pairs = (
-        (gallery, protocol, name, metric)
-        for gallery in galleries
-        for protocol in protocols
-        if protocol in PROTOCOLS
-        for name, metric in metrics(gallery, protocol)
-    )
-    for place, (gallery, protocol, name, metric) in enumerate(of_pairs, start=index):
-        yield place, _score(gallery, protocol, name, metric, batch, place)
+            yield replace(score, value=result.value, stats=stats, if_right=dict(if_right))
+    for gallery, protocol in product(galleries, protocols):
+        for name, metric in metrics(gallery, protocol) if protocol in PROTOCOLS else ():
+            yield _score(gallery, protocol, name, metric, batch, len(waiting))
+
+
+def _views(
+    sample: ScoringSample, protocols: Sequence[Protocol]
+) -> Iterator[tuple[Protocol, ScoringSample]]:
+    """The sample as each protocol sees it; `with-reasoning` sees none without such reasoning."""
+    for protocol in protocols:
+        if protocol != "with-reasoning":
+            yield protocol, sample
+        elif sample.counts_reasoning():
+            yield protocol, sample.with_reasoning
 
 
 class _MetricLookup:
@@ -142,9 +144,9 @@ def _score(
     name: str,
     metric: Metric | None,
     batch: Batch,
-    index: int,
+    place: int,
 ) -> Score:
-    """The score of one metric; one that needs an encoder is added to the batch by its index."""
+    """The score of one metric; one that needs an encoder is added to the batch by its place."""
     reason = sample.defect.answer or _without_reference(sample, protocol)
     if not reason and metric is None:
         reason = unavailable_reason(name)
@@ -155,7 +157,7 @@ def _score(
         if sample.defect.too_long:
             return _too_long(sample, protocol, metric, batch, sample.defect.too_long)
         if metric.encoder:
-            batch.add(index, sample, metric, unclear=_is_unclear(sample, protocol))
+            batch.add(place, sample, metric, unclear=_is_unclear(sample, protocol))
             return _record(sample, protocol, name, batch.signature(metric))
         metric_value = metric.measure(sample)
         unclear = _is_unclear(sample, protocol)

@@ -1,29 +1,24 @@
-"""Scores as a parquet table."""
+"""Scores as a parquet table: a row for each response, protocol and metric, with summed parts."""
 
 from __future__ import annotations
 
 import io
 import sys
 import tempfile
-from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, islice
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import polars as pl
 
 from keju.errors import DataError
 from keju.files import write_atomic
-from keju.items import PromptVariant, Protocol, Score
+from keju.items import Protocol, Score
 from keju.scoring.fingerprints import FORMAT, Fingerprint
 from keju.scoring.score import PROTOCOLS
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+_FIELDS: dict[str, pl.DataType | type[pl.DataType]] = {
     "key": pl.String,
     "item": pl.String,
     "model": pl.String,
@@ -43,24 +38,26 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "reason": pl.String,
     "extracted": pl.String,
     "extracted_from": pl.String,
-    "stats": pl.List(pl.Struct({"name": pl.String, "value": pl.Float64})),
     "signature": pl.String,
     "read_by": pl.String,
-    "if_right": pl.List(pl.Struct({"name": pl.String, "value": pl.Float64})),
 }
-SCHEMA = pl.Schema(_COLUMNS)
-"""The columns of scores/<model>.parquet; `value` is null where a response is unscored."""
+"""The fields of a score that are columns as they are."""
 
+SCHEMA = pl.Schema(
+    {
+        **_FIELDS,
+        "part_names": pl.String,
+        "parts": pl.List(pl.Float64),
+        "if_right": pl.List(pl.Float64),
+    }
+)
+"""The columns of scores/<model>.parquet; `value` is null where a response is unscored.
 
-_STATS = ("stats", "if_right")
-_OF_ITEM = {"key", "item", "extracted", "value", "round", *_STATS}
+`parts` are the statistics of the score that `part_names` names, separated by commas, and `if_right`
+those if its unclear answer were right, or an empty list. A number that is absent is null.
+"""
 
-_REPEATED = tuple(name for name in _COLUMNS if name not in _OF_ITEM)
-"""The columns of texts that many scores share, so that each is in memory once."""
-
-_PLACE = ("task", "query", "item", "round", "setting", "script", "wording")
-
-_MOST_SHARED = 1000
+_REPEATED = tuple(name for name in _FIELDS if name not in {"key", "item", "extracted"})
 
 _SMALL = 4 << 20
 """Bytes of a file that is read at once."""
@@ -68,80 +65,73 @@ _SMALL = 4 << 20
 _FINGERPRINT = "keju.fingerprint"
 """The key in the file's metadata under which the fingerprint is stored, as JSON."""
 
-
 _GROUP_ROWS = 16_384
-"""Rows of a row group of a large file, which are in memory at a time."""
-
-
-class AnswerPlace(NamedTuple):
-    """The place of one answer of a model in a run."""
-
-    task: str
-    query: str
-    item: str
-    round: int
-    variant: PromptVariant
+"""Rows of a row group, which are in memory at a time."""
 
 
 def write_scores(
-    path: Path, scores: Sequence[Score], fingerprint: Fingerprint | None = None
+    path: Path, scores: Iterable[Score], fingerprint: Fingerprint | None = None
 ) -> None:
-    """Write scores as parquet, atomically, with the fingerprint of what they were computed from.
+    """Write scores as parquet (`write_frames`)."""
+    write_frames(path, frames_of(scores), fingerprint)
 
-    More than `_GROUP_ROWS` scores are written group by group, with bounded memory.
+
+def write_frames(
+    path: Path, frames: Iterable[pl.DataFrame], fingerprint: Fingerprint | None = None
+) -> None:
+    """Write tables of scores as parquet, atomically, each as a row group when it comes.
+
+    The file has the fingerprint of the data that the scores were computed from.
     """
     about = {_FINGERPRINT: msgspec.json.encode(fingerprint).decode()} if fingerprint else {}
-    if len(scores) > _GROUP_ROWS:
-        _write_groups(path, scores, about)
+    rest = iter(frames)
+    first = list(islice(rest, 2))
+    if len(first) < 2:
+        buffer = io.BytesIO()
+        table = first[0] if first else scores_frame([])
+        table.write_parquet(buffer, compression="zstd", statistics=False, metadata=about)
+        write_atomic(path, buffer.getvalue())
         return
-    buffer = io.BytesIO()
-    frame = scores_frame(list(scores))
-    frame.write_parquet(buffer, compression="zstd", statistics=False, metadata=about)
-    write_atomic(path, buffer.getvalue())
-
-
-def _write_groups(path: Path, scores: Iterable[Score], about: Mapping[str, str]) -> None:
     from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - slow to import
 
-    schema, rest = _arrow([]).schema.with_metadata(dict(about)), iter(scores)
+    oldest = pl.CompatLevel.oldest()
+    schema = first[0].to_arrow(compat_level=oldest).schema.with_metadata(about)
     with tempfile.TemporaryFile() as stream:
         with ParquetWriter(stream, schema, compression="zstd", write_statistics=False) as writer:
-            while group := list(islice(rest, _GROUP_ROWS)):
-                writer.write_table(_arrow(group).replace_schema_metadata(schema.metadata))
+            for frame in chain(first, rest):
+                table = frame.to_arrow(compat_level=oldest)
+                writer.write_table(table.replace_schema_metadata(schema.metadata))
         stream.seek(0)
         write_atomic(path, iter(lambda: stream.read(1 << 20), b""))
 
 
-def _arrow(scores: Sequence[Score]) -> pa.Table:
-    return scores_frame(scores).to_arrow(compat_level=pl.CompatLevel.oldest())
+def frames_of(scores: Iterable[Score]) -> Iterator[pl.DataFrame]:
+    """Scores as tables of at most `_GROUP_ROWS` rows."""
+    rest = iter(scores)
+    while chunk := list(islice(rest, _GROUP_ROWS)):
+        yield scores_frame(chunk)
 
 
-def scores_frame(scores: Sequence[Score]) -> pl.DataFrame:
+def scores_frame(scores: Collection[Score]) -> pl.DataFrame:
     """Scores as a table with the columns of `SCHEMA`, one row a score, in their order."""
-    frame = pl.DataFrame(
-        {
-            name: [getattr(score, name) for score in scores]
-            for name in _COLUMNS
-            if name not in _STATS
-        },
-        schema_overrides={name: _COLUMNS[name] for name in _COLUMNS if name not in _STATS},
-    )
-    lists = [_stats_column(name, [getattr(score, name) for score in scores]) for name in _STATS]
-    return frame.with_columns(lists).select(list(SCHEMA))
-
-
-def _stats_column(column: str, stats: Sequence[Mapping[str, float]]) -> pl.Series:
-    """A list of names and values for each score; polars takes ten times as long to do it itself."""
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-    names = pl.Series([name for each in stats for name in each], dtype=pl.String)
-    values = [float(value) for each in stats for value in each.values()]
-    ends = list(accumulate((len(each) for each in stats), initial=0))
-    # `pa.array` would import pandas where it is installed, which takes longer than all of this.
-    parts = [names, pl.Series(values, dtype=pl.Float64), pl.Series(ends, dtype=pl.Int64)]
-    arrow = [part.to_arrow(compat_level=pl.CompatLevel.oldest()) for part in parts]
-    pairs = pa.StructArray.from_arrays(arrow[:2], ["name", "value"])
-    return pl.Series(column, pa.LargeListArray.from_arrays(arrow[2], pairs))
+    columns: dict[str, list[object]] = {
+        name: [getattr(score, name) for score in scores] for name in _FIELDS
+    }
+    names = [
+        tuple(score.stats) if score.stats.keys() >= score.if_right.keys()
+        else tuple(score.stats | score.if_right)
+        for score in scores
+    ]  # fmt: skip
+    columns["part_names"] = [",".join(parts) for parts in names]
+    columns["parts"] = [
+        [score.stats.get(name) for name in parts]
+        for score, parts in zip(scores, names, strict=True)
+    ]
+    columns["if_right"] = [
+        [score.if_right.get(name) for name in parts] if score.if_right else []
+        for score, parts in zip(scores, names, strict=True)
+    ]
+    return pl.DataFrame(columns, schema=SCHEMA, strict=False)
 
 
 def read_fingerprint(path: Path) -> Fingerprint | None:
@@ -153,12 +143,9 @@ def read_fingerprint(path: Path) -> Fingerprint | None:
     try:
         stored = pl.read_parquet_metadata(path).get(_FINGERPRINT)
     except FileNotFoundError:
-        raise DataError("no such file", file=path, hint="Create it with: keju score RUN") from None
+        raise _missing(path) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        reason = next(iter(str(error).splitlines()), "")
-        raise DataError(
-            "not readable as parquet: {}", reason, file=path, hint="Create it with: keju score RUN"
-        ) from None
+        raise _damaged(path, error) from None
     try:
         found = msgspec.json.decode(stored or "null", type=Fingerprint | None)
     except msgspec.DecodeError:
@@ -183,68 +170,50 @@ def iter_scores_of(
     Args:
         path: the file.
         protocols: the protocols whose scores are read; by default those of every table.
+        by_group: as `read_frames`.
+
+    Raises:
+        DataError: as `read_scores`.
+    """
+    for frame in read_frames(path, by_group=by_group):
+        try:
+            yield from scores_of(frame.filter(pl.col("protocol").is_in(protocols)))
+        except (msgspec.ValidationError, TypeError, ValueError) as error:
+            raise DataError("not a score: {}", error, file=path) from None
+
+
+def scores_of(frame: pl.DataFrame) -> Iterator[Score]:
+    """The rows of a table of scores as records, for views that need them one by one.
+
+    Raises:
+        ValidationError: a row is not a score.
+        TypeError: a text is missing.
+        ValueError: a row has more numbers than names, or fewer.
+    """
+    for row in frame.iter_rows(named=True):
+        for name in _REPEATED:
+            if isinstance(row[name], str):
+                row[name] = sys.intern(row[name])
+        names = [sys.intern(name) for name in row.pop("part_names").split(",") if name]
+        row["stats"] = _numbers(names, row.pop("parts"))
+        row["if_right"] = _numbers(names, row["if_right"]) if row["if_right"] else {}
+        yield msgspec.convert(row, Score)
+
+
+def _numbers(names: Collection[str], values: Collection[float | None]) -> dict[str, float]:
+    return {name: value for name, value in zip(names, values, strict=True) if value is not None}
+
+
+def read_frames(path: Path, *, by_group: bool = False) -> Iterator[pl.DataFrame]:
+    """Stored scores as tables with the columns of `SCHEMA`: one, or one of each row group.
+
+    Args:
+        path: the file.
         by_group: read one row group at a time, also of a small file, which can have many rows.
 
     Raises:
-        DataError: as `read_scores`.
+        DataError: the file is missing, damaged, or is not a table of scores.
     """
-    known: dict[str, str] = {}
-    stats = _SharedStats()
-    last = {"key": "", "item": ""}
-    for frame in _score_frames(path, by_group=by_group):
-        rows = frame.filter(pl.col("protocol").is_in(protocols))
-        for row in rows.iter_rows(named=True):
-            for name in _REPEATED:
-                value = row[name]
-                row[name] = known.setdefault(value, value)
-            for name, value in last.items():
-                if row[name] == value:
-                    row[name] = value
-                last[name] = row[name]
-            try:
-                for name in _STATS:
-                    row[name] = stats.of(row[name])
-                score = msgspec.convert(row, Score)
-            except (msgspec.ValidationError, TypeError) as error:
-                raise DataError("not a score: {}", error, file=path) from None
-            yield score
-
-
-def unclear_answers(path: Path) -> set[AnswerPlace]:
-    """The places of the answers with an unclear score in a file.
-
-    Raises:
-        DataError: as `read_scores`.
-    """
-    found: set[AnswerPlace] = set()
-    for frame in _score_frames(path, by_group=False):
-        rows = frame.filter(pl.col("read_by") == "unclear").select(_PLACE)
-        for task, query, item, number, *variant in rows.unique().iter_rows():
-            found.add(AnswerPlace(task, query, item, number, PromptVariant(*variant)))
-    return found
-
-
-class _SharedStats:
-    """Equal statistics as one dict, for the first `_MOST_SHARED` different ones."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[tuple[str, ...], bytes], dict[str, float]] = {}
-
-    def of(self, stored: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-        """The statistics that are stored as a list of names and values."""
-        names = tuple(sys.intern(each["name"]) for each in stored)
-        values = array("d", [each["value"] for each in stored])
-        place = names, values.tobytes()
-        if place in self._known:
-            return self._known[place]
-        found = dict(zip(names, values, strict=True))
-        if len(self._known) < _MOST_SHARED:
-            self._known[place] = found
-        return found
-
-
-def _score_frames(path: Path, *, by_group: bool) -> Iterator[pl.DataFrame]:
-    """`_frames`, each with the columns of `SCHEMA`."""
     for frame in _frames(path, by_group=by_group):
         if frame.schema != SCHEMA:
             raise DataError(
@@ -256,7 +225,6 @@ def _score_frames(path: Path, *, by_group: bool) -> Iterator[pl.DataFrame]:
 
 
 def _frames(path: Path, *, by_group: bool) -> Iterator[pl.DataFrame]:
-    """The file as one table, or as one of each row group if it is large or `by_group`."""
     try:
         if not by_group and path.stat().st_size <= _SMALL:
             yield pl.read_parquet(io.BytesIO(path.read_bytes()))
@@ -269,7 +237,17 @@ def _frames(path: Path, *, by_group: bool) -> Iterator[pl.DataFrame]:
                 assert isinstance(frame, pl.DataFrame)
                 yield frame
     except FileNotFoundError:
-        raise DataError("no such file", file=path, hint="Create it with: keju score RUN") from None
+        raise _missing(path) from None
     except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - of damaged files
-        reason = next(iter(str(error).splitlines()), "")
-        raise DataError("not readable as parquet: {}", reason, file=path) from None
+        raise _damaged(path, error) from None
+
+
+def _missing(path: Path) -> DataError:
+    return DataError("no such file", file=path, hint="Create it with: keju score RUN")
+
+
+def _damaged(path: Path, error: BaseException) -> DataError:
+    reason = next(iter(str(error).splitlines()), "")
+    return DataError(
+        "not readable as parquet: {}", reason, file=path, hint="Create it with: keju score RUN"
+    )

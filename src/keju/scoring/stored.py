@@ -10,18 +10,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from keju.errors import UsageError, shortened
+import polars as pl
+
+from keju.errors import UsageError
 from keju.items import Protocol, Score
 from keju.runs import RunFolder, file_name
-from keju.scoring.fingerprints import Changes, Fingerprint, changes_since
+from keju.scoring.fingerprints import Fingerprint, changed_files
 from keju.scoring.score import PROTOCOLS
-from keju.scoring.scores_parquet import (
-    AnswerPlace,
-    iter_scores_of,
-    read_fingerprint,
-    unclear_answers,
-)
-from keju.texts import _
+from keju.scoring.scores_parquet import iter_scores_of, read_fingerprint, read_frames
+from keju.texts import Text, _, join_clauses, listed
 
 
 def scores_path(run: RunFolder, model: str) -> Path:
@@ -34,10 +31,10 @@ def decisions_path(run: RunFolder) -> Path:
     return run.scores_dir / "decisions.json"
 
 
-def stored_scores(
+def stored_frames(
     run: RunFolder, models: Sequence[str] | None = None
-) -> Iterator[tuple[str, list[Score]]]:
-    """The scores of each model, one model in memory at a time; none of one without responses.
+) -> Iterator[tuple[str, Iterator[pl.DataFrame]]]:
+    """The scores of each model as tables (`read_frames`); none of one without responses.
 
     Args:
         run: the run.
@@ -47,8 +44,8 @@ def stored_scores(
         UsageError: the run has no scores, or has changed since they were computed.
         DataError: a file of the run is damaged.
     """
-    for model, scores in iter_stored_scores(run, models):
-        yield model, list(scores)
+    for model, path in _scored_files(run, models):
+        yield model, read_frames(path)
 
 
 def iter_stored_scores(
@@ -56,25 +53,14 @@ def iter_stored_scores(
     models: Sequence[str] | None = None,
     protocols: Collection[Protocol] = PROTOCOLS,
 ) -> Iterator[tuple[str, Iterator[Score]]]:
-    """The same, with the scores of a model one after the other, of some protocols.
+    """The same as records, one after the other, of some protocols.
 
     Raises:
-        UsageError: as `stored_scores`.
-        DataError: as `stored_scores`.
+        UsageError: as `stored_frames`.
+        DataError: as `stored_frames`.
     """
     for model, path in _scored_files(run, models):
         yield model, iter_scores_of(path, protocols)
-
-
-def iter_unclear_answers(run: RunFolder) -> Iterator[tuple[str, set[AnswerPlace]]]:
-    """For each model, the places of the answers that are unclear in its scores.
-
-    Raises:
-        UsageError: as `stored_scores`.
-        DataError: as `stored_scores`.
-    """
-    for model, path in _scored_files(run, None):
-        yield model, unclear_answers(path)
 
 
 def _scored_files(run: RunFolder, models: Sequence[str] | None) -> Iterator[tuple[str, Path]]:
@@ -100,7 +86,7 @@ def check_scores(run: RunFolder, models: Sequence[str] | None = None) -> None:
         )
     run.check_items()
     items = run.items_hash()
-    stale: list[str] = []
+    stale: list[Text] = []
     for model in models:
         path = scores_path(run, model)
         scored = read_fingerprint(path) if path.is_file() else Fingerprint(items=items)
@@ -117,30 +103,15 @@ def check_scores(run: RunFolder, models: Sequence[str] | None = None) -> None:
                 run.path,
                 _score_again(run),
             )
-        if changes := changes_since(run, model, scored):
-            stale.append(_describe_changes(model, changes))
+        if files := changed_files(run, model, scored):
+            stale.append(_("of {}: {}", model, listed(files)))
     if stale:
         raise UsageError(
-            "{}: the run changed since it was scored: {}. {}",
+            "{}: responses changed since they were scored: {}. {}",
             run.path,
-            "; ".join(stale),
+            join_clauses(stale),
             _score_again(run),
         )
-
-
-def _describe_changes(model: str, changes: Changes) -> str:
-    counts = (
-        (changes.changed, "changed", "changed"),
-        (changes.new, "is new", "are new"),
-        (changes.gone, "is gone", "are gone"),
-    )
-    parts = [
-        f"{count:,} {'response' if count == 1 else 'responses'} {one if count == 1 else many}"
-        for count, one, many in counts
-        if count
-    ]
-    such = f" (such as that to {shortened(changes.item)})" if changes.item else ""
-    return f"of {model}, {', '.join(parts)}{such}"
 
 
 def _score_again(run: RunFolder) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-import numpy as np
+import polars as pl
 from msgspec import field
 from msgspec.structs import replace
 
-from keju.items import Record, Score
-from keju.scoring.aggregate import aggregate
+from keju.items import Record
+from keju.scoring.aggregate import aggregate_frames
 from keju.scoring.export import encode_json, json_by_model
 from keju.scoring.results import Result
 from keju.scoring.run import ModelScores
@@ -41,38 +40,33 @@ class Summary(Record, frozen=True, kw_only=True):
     json: dict[str, bytes] = field(default_factory=dict)
 
 
-def summarise(found: ModelScores) -> Summary:
+def summarise(scored: ModelScores) -> Summary:
     """Sum up one model's scores."""
-    unscored: dict[str, _Unscored] = {}
-    failed: set[int] = set()
-
-    def noted() -> Iterator[Score]:
-        for score in found.scores:
-            if score.status == "failed":
-                failed.add(hash(score.key))
-            # Of `with-reasoning` the same metrics have no value, for the same reasons.
-            if score.value is None and score.protocol != "with-reasoning":
-                if score.reason not in unscored:
-                    unscored[score.reason] = _Unscored(score)
-                unscored[score.reason].add(score)
-            yield score
-
-    # Many scores are on disk, so that they are read once.
-    results = tuple(aggregate(noted()))
+    is_failed, has_value = pl.col("status") == "failed", pl.col("value").is_not_null()
+    rows = pl.concat(frame.filter(is_failed | ~has_value) for frame in scored.frames())
+    # Of `with-reasoning` the same metrics have no value, for the same reasons.
+    unscored = rows.filter(~has_value, pl.col("protocol") != "with-reasoning")
     return Summary(
-        model=found.model,
-        results=results,
-        unscored=tuple(each.reason() for each in unscored.values()),
-        failed=len(failed),
-        strays=found.strays,
+        model=scored.model,
+        results=tuple(aggregate_frames(scored.frames())),
+        unscored=tuple(
+            UnscoredReason(
+                reason=reason,
+                metrics=tuple(group["metric"].unique(maintain_order=True)),
+                responses=group["key"].n_unique(),
+                **group.select("task", "item").sort("task", "item").row(0, named=True),
+            )
+            for (reason,), group in unscored.group_by("reason", maintain_order=True)
+        ),
+        failed=rows.filter(is_failed)["key"].n_unique(),
+        strays=scored.strays,
     )
 
 
-def summarise_with_json(found: ModelScores) -> Summary:
+def summarise_with_json(scored: ModelScores) -> Summary:
     """Sum up one model's scores, and keep every number as JSON."""
-    summary = summarise(found)
-    named = json_by_model(found.scores, summary.results)
-    return replace(summary, json=encode_json(named))
+    summary = summarise(scored)
+    return replace(summary, json=encode_json(json_by_model(scored.frames(), summary.results)))
 
 
 def merge_unscored(parts: Iterable[UnscoredReason]) -> list[UnscoredReason]:
@@ -88,26 +82,3 @@ def merge_unscored(parts: Iterable[UnscoredReason]) -> list[UnscoredReason]:
         )
         for group in groups.values()
     ]
-
-
-class _Unscored:
-    """The scores without a value for one reason."""
-
-    def __init__(self, first: Score) -> None:
-        self.first = first
-        self.metrics: dict[str, None] = {}
-        self.keys = array("q")
-
-    def add(self, score: Score) -> None:
-        self.metrics[score.metric] = None
-        self.keys.append(hash(score.key))
-
-    def reason(self) -> UnscoredReason:
-        """The reason with its metrics and the number of responses."""
-        return UnscoredReason(
-            reason=self.first.reason,
-            metrics=tuple(self.metrics),
-            responses=len(np.unique(self.keys)),
-            task=self.first.task,
-            item=self.first.item,
-        )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 
+import polars as pl
 from msgspec.structs import replace
 from rich.table import Table
 
@@ -12,10 +13,10 @@ from keju.cli.output.console import name_columns, plain_table, translate
 from keju.definitions import QuestionForms, question_forms_of, task
 from keju.errors import UsageError, shortened
 from keju.formatting import number_range, percent, percent_range
-from keju.items import Protocol, Score, variant_of
+from keju.items import PromptVariant, Protocol
 from keju.reporting.cells import signed_range
 from keju.runs import RunFolder
-from keju.scoring import PROTOCOLS, TaskDifference, list_task_differences, stored_scores
+from keju.scoring import PROTOCOLS, TaskDifference, list_task_differences, stored_frames
 from keju.texts import _
 
 
@@ -49,23 +50,26 @@ def list_protocol_differences(
             there = ", ".join(question_forms_of(items))
             raise UsageError("{}: no task {!r}. Choose from: {}", run.path, form.name, there)
     found: list[TaskDifference] = []
-    for model, scores in stored_scores(run, [each for each in known if each in (models or known)]):
+    for model, frames in stored_frames(run, [name for name in known if name in (models or known)]):
+        scores = pl.concat(frames).filter(pl.col("protocol").is_in(PROTOCOLS))
         _check_protocols(run, model, scores)
-        chosen = [
-            score
-            for score in scores
-            if forms is None or any(form.takes(score.task, score.query) for form in forms)
-        ]
-        found += _by_variant(chosen, most)
+        queries = scores.select("task", "query").unique(maintain_order=True)
+        chosen = queries.filter(
+            [
+                forms is None or any(form.takes(*query) for form in forms)
+                for query in queries.iter_rows()
+            ]
+        )
+        found += _by_variant(scores.join(chosen, on=["task", "query"], how="semi"), most)
     return found
 
 
-def _check_protocols(run: RunFolder, model: str, scores: Sequence[Score]) -> None:
+def _check_protocols(run: RunFolder, model: str, scores: pl.DataFrame) -> None:
     # Where no task has official metrics, scoring again adds nothing.
-    official = any(task(score.task).has_official for score in scores)
+    official = any(task(name).has_official for name in scores["task"].unique())
     wanted: set[Protocol] = set(PROTOCOLS) if official else {"strict"}
-    missing = wanted - {score.protocol for score in scores}
-    if scores and missing:
+    missing = wanted - set(scores["protocol"].unique())
+    if missing and not scores.is_empty():
         raise UsageError(
             "{0}: {1} has no scores under {2}. Score it again: keju score {0}",
             run.path,
@@ -74,15 +78,14 @@ def _check_protocols(run: RunFolder, model: str, scores: Sequence[Score]) -> Non
         )
 
 
-def _by_variant(scores: Sequence[Score], most: int) -> Iterator[TaskDifference]:
-    variants = list(dict.fromkeys(variant_of(score) for score in scores))
-    for variant in variants:
-        own = list_task_differences(
-            (each for each in scores if variant_of(each) == variant), most=most
-        )
+def _by_variant(scores: pl.DataFrame, most: int) -> Iterator[TaskDifference]:
+    by_variant = scores.partition_by("setting", "script", "wording", as_dict=True)
+    variants = {PromptVariant(*variant): own for variant, own in by_variant.items()}
+    for variant, own in sorted(variants.items(), key=lambda each: each[0].rank):
         label = variant.label(variants)
-        for each in own:
-            yield replace(each, model=f"{each.model} ({label})" if label else each.model)
+        for difference in list_task_differences(own, most=most):
+            name = f"{difference.model} ({label})" if label else difference.model
+            yield replace(difference, model=name)
 
 
 def protocol_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
