@@ -88,7 +88,6 @@ class Drafted(NamedTuple):
     Attributes:
         mapping: with `TODO` for what a person must complete.
         notes: what was found, one line each.
-        comments: of a place in the mapping, such as ``fields.id``, examples of its values.
         reasons: of each `TODO` in the mapping, why it is not certain.
         rows: the number of records that were looked at.
         fit: how sure it is, from 0 to 1, that the source is of the preset's benchmark.
@@ -96,7 +95,6 @@ class Drafted(NamedTuple):
 
     mapping: Mapping
     notes: tuple[str, ...] = ()
-    comments: dict[str, str] = {}  # noqa: RUF012 - never changed
     reasons: dict[str, str] = {}  # noqa: RUF012 - never changed
     rows: int = 0
     fit: float = 0.0
@@ -234,7 +232,6 @@ class _Draft:
         self.given = given
         self.words = _Words(preset)
         self.notes: list[str] = []
-        self.comments: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
         self.ignored: list[str] = []
         self.made: dict[str, Any] = {}
@@ -272,7 +269,7 @@ class _Draft:
         data = {key: value for key, value in data.items() if value not in ("", {}, [], ())}
         count = sum(len(each.rows) for each in self.lists)
         mapping = mapping_from(data, Path("--option"))
-        return Drafted(mapping, tuple(self.notes), self.comments, self.reasons, count, self._fit())
+        return Drafted(mapping, tuple(self.notes), self.reasons, count, self._fit())
 
     def _todo(self, reason: str) -> str:
         """The value of a place that a person must complete."""
@@ -292,38 +289,37 @@ class _Draft:
         """The lists with questions; every other table is ignored, and named in a note."""
         suffixes = {suffix.lstrip(".") for suffix in SUFFIXES}
         files = list(files_under(self.src, suffixes)) if self.src.is_dir() else [self.src]
-        files = [file for file in files if file.suffix.casefold().lstrip(".") in suffixes]
+        files = [file for file in files if file.suffix.casefold() in SUFFIXES]
         whole = sum(file.stat().st_size for file in files) <= MOST_BYTES
-        found: list[_List] = []
+        asking: list[_List] = []
         others: list[_List] = []
-        refused: list[tuple[str, DataError]] = []
+        unreadable: dict[str, DataError] = {}
         for file in files:
             path = file.relative_to(self.root).as_posix()
             try:
                 tables = lists_in(file, sys.maxsize if whole else SAMPLE)
             except DataError as error:
-                refused.append((path, error))
+                if file.suffix.casefold() != ".json":
+                    raise
+                unreadable[path] = error  # A JSON file may have no records: it has settings.
                 continue
-            for each in tables:
-                one = _List(path, each.key, each.shape, [flat(row.cells) for row in each.rows])
-                self.nulls |= {key for row in each.rows for key, cell in row.cells.items()
-                               if cell is None}  # fmt: skip
-                (found if self._asks(one) else others).append(one)
-        if not found:
-            if refused and not others:
-                raise refused[0][1]
-            found, others = others, []
-        used = {each.path for each in found}
-        if refused and not refused[0][0].casefold().endswith(".json"):
-            raise refused[0][1]
-        for path in dict.fromkeys([*(e.path for e in others), *(p for p, __ in refused)]):
+            for key, shape, rows in tables:
+                table = _List(path, key, shape, [flat(row.cells) for row in rows])
+                self.nulls |= {k for row in rows for k, cell in row.cells.items() if cell is None}
+                (asking if self._asks(table) else others).append(table)
+        if not asking:
+            if unreadable and not others:
+                raise next(iter(unreadable.values()))
+            asking, others = others, []
+        used = {table.path for table in asking}
+        for path in dict.fromkeys([*(table.path for table in others), *unreadable]):
             if path not in used:
                 self.ignored.append(path)
                 self.notes.append(_("no questions in {}: ignored", path))
             else:
-                keys = [".".join(each.key) for each in others if each.path == path]
+                keys = [".".join(table.key) for table in others if table.path == path]
                 self.notes.append(_("no questions in {}, {}: not read", path, ", ".join(keys)))
-        return found
+        return asking
 
     def _asks(self, table: _List) -> bool:
         """Whether records have a question, an answer with an image, or a conversation."""
@@ -523,11 +519,9 @@ class _Draft:
     def _images(self) -> None:
         if "image" in self.roles:
             return
-        if template := self._image_template():
-            self.roles["image"] = template
-            return
-        reason = _("a column, or a path such as {}", "images/{task}/{ID:03}.*")
-        if not self.images:
+        if self.images:
+            reason = _("a column, or a path such as {}", "images/{ID}.*")
+        else:
             self.notes.append(_("no images beside the tables, and no column for them"))
             reason = _("put images beside the tables, or delete the line if none is")
         self.roles["image"] = self._todo(self._found_columns(reason))
@@ -536,55 +530,6 @@ class _Draft:
         names = ", ".join(map(shortened, _columns(self._rows)[:30]))
         return _("{} (found the columns {})", reason, names)
 
-    def _image_template(self) -> str:
-        """The path by ID in the one folder, or folders of tasks, with an image for every ID.
-
-        It is empty if there is none or several. In a folder that is called after one task or
-        domain, an image may be of another one's ID.
-        """
-        column = self.roles.get("source_id") or self.roles.get("id")
-        if not isinstance(column, str) or "{" in column or column.startswith(TODO):
-            return ""
-        stems = Counter(str(PurePosixPath(image).with_suffix("")) for image in self.images)
-        rows = [(str(row["task"]), _text(_value(row, column))) for row in self._with_tasks()]
-        folders = dict.fromkeys(
-            PurePosixPath(*("{task}" if has_task(part) else part for part in parts))
-            for parts in dict.fromkeys(PurePosixPath(image).parent.parts for image in self.images)
-        )
-        found: list[tuple[PurePosixPath, list[str]]] = []
-        for folder in folders:
-            paths = [str(folder / name).replace("{task}", kind) for kind, name in rows]
-            # Beside 7.png an image T1_7.png may be of the record as well.
-            others = (str(folder / f"{kind}_{name}") for kind, name in rows)
-            fits = all(stems[path] == 1 for path in paths) and not any(map(stems.get, others))
-            if fits and not any(map(self._means_tasks, folder.parts)):
-                found.append((folder, paths))
-        if len(found) != 1:
-            return ""
-        folder, paths = found[0]
-        path, most = Counter(paths).most_common(1)[0]
-        if most > 1:
-            kinds = {kind for (kind, __), each in zip(rows, paths, strict=True) if each == path}
-            self.notes.append(
-                _("records of several tasks have one image by their ID: {} ({})",
-                  path, ", ".join(sorted(kinds)))
-            )  # fmt: skip
-        return (folder / f"{{{column}}}.*").as_posix()
-
-    def _means_tasks(self, folder: str) -> bool:
-        """Whether a folder is called after one task or domain."""
-        words = self.words
-        return bool(words.of_path([folder]) or words.within(words.known, folder))
-
-    def _with_tasks(self) -> Iterator[JsonObject]:
-        column, ids = self.roles.get("task", ""), {"": ""} | self.values
-        for table, each in zip(self.made["tables"], self.lists, strict=True):
-            for row in each.rows:
-                said = _text(_value(row, column)) if column else ""
-                if said not in ids:
-                    ids[said] = self._id_of(said)
-                yield {**row, "task": ids[said] or table.get("task", "")}
-
     def _id_of(self, value: str) -> str:
         named = self.words.named(value) or self.words.numbered(value)
         return named[0].id if len(named) == 1 else ""
@@ -592,37 +537,13 @@ class _Draft:
     # ---- answers and other columns
 
     def _answer_numbers(self) -> None:
-        """How answers to questions with options are numbered, seen from them."""
-        numbers: list[tuple[int, int]] = []
-        bare = Counter[bool]()
-        letters = {each.id for each in tasks() if each.queries[0].form == "letter"}
-        for row in self._with_tasks():
+        """Whether answers to questions with options are their numbers: nothing says from where."""
+        for row in self._rows:
             answer = _text(_value(row, self.roles.get("answer", ())))
             options = self._options_of(row)
-            number = int(float(answer)) if is_number(answer, tuple(options)) else None
-            if options and number is not None:
-                numbers.append((number, len(options)))
-            if not options and row["task"] in letters:
-                bare[number is not None] += 1
-        if bare[True]:
-            self.made["answer_is"] = self._todo(_("a number, and no options"))
-            return
-        if bare[False]:
-            self.notes.append(
-                n_("{n:,} question with one right option has no options",
-                   "{n:,} questions with one right option have no options", bare[False])
-            )  # fmt: skip
-        if not numbers:
-            return
-        zero = any(number == 0 for number, __ in numbers)
-        full = any(number == count for number, count in numbers)
-        if zero and full:
-            self.made["answer_is"] = self._todo(_("0 and the count of options both occur"))
-        elif zero or full:
-            self.made["answer_is"] = "from-0" if zero else "from-1"
-        else:
-            self.made["answer_is"] = self._todo(either(("from-0", "from-1")))
-        self.comments["answer_is"] = ", ".join(str(number) for number, __ in numbers[:5])
+            if options and is_number(answer, tuple(options)):
+                self.made["answer_is"] = self._todo(either(("from-0", "from-1")))
+                return
 
     def _options_of(self, row: JsonObject) -> list[str]:
         """The options of a record, in columns, in one column, or in its question."""
@@ -652,22 +573,15 @@ class _Draft:
             if column in CONVERSATION or column in stated:
                 continue
             if (column in used or outer in used) and not (column == group and canonical):
-                self._comment_roles(fields, column)
-            elif plain in self.words.never:
+                continue
+            if plain in self.words.never:
                 self.ignored.append(column)
             elif self._is_short(column):
-                key = _unused(canonical or column, metadata)
-                metadata[key] = column
-                self.comments[f"metadata.{key}"] = self._examples(column)
+                metadata[_unused(canonical or column, metadata)] = column
             else:
                 self.ignored.append(column)
                 self.notes.append(_("not short texts: {} is ignored", column))
         self.made["metadata"] = metadata
-
-    def _comment_roles(self, fields: dict[str, Columns], column: str) -> None:
-        for role, names in fields.items():
-            if column in _named_by([names]):
-                self.comments.setdefault(f"fields.{role}", self._examples(column))
 
     def _is_short(self, column: str) -> bool:
         for row in self._rows:
@@ -680,11 +594,6 @@ class _Draft:
             if sum(len(str(each)) for each in texts) > LONGEST:
                 return False
         return True
-
-    def _examples(self, column: str) -> str:
-        values = dict.fromkeys(_text(row.get(column)) for row in self._rows)
-        shown = [each for each in values if each][:3]
-        return ", ".join(printable(shortened(" ".join(each.split()), 40)) for each in shown)
 
     # ---- images as records
 
@@ -768,7 +677,7 @@ def _is_plain(value: str, named: list[Task]) -> bool:
 
 
 def mapping_text(drafted: Drafted, chosen: str = "en") -> str:
-    """A drafted mapping as TOML in a language, with examples of values in comments."""
+    """A drafted mapping as TOML in a language."""
     head = [_("Mapping file for: keju data import mapped SRC --map FILE")]
     if drafted.todos:
         head.append(_("Complete each TODO. Every table and column is mapped, or named in ignored."))
@@ -777,14 +686,13 @@ def mapping_text(drafted: Drafted, chosen: str = "en") -> str:
 
 
 def mapping_lines(drafted: Drafted, chosen: str = "en") -> list[str]:
-    """The lines of a drafted mapping; notes and examples are comments."""
+    """The lines of a drafted mapping; notes are comments."""
     show = translator(chosen)
 
-    def line(place: str, key: str, value: object) -> str:
+    def line(key: str, value: object) -> str:
         if isinstance(value, str) and value in drafted.reasons:
             value = f"{TODO}: {show(drafted.reasons[value])}"
-        comment = drafted.comments.get(f"{place}{key}", "")
-        return f"{_key(key)} = {_toml(value)}" + (f"   # {comment}" if comment else "")
+        return f"{_key(key)} = {_toml(value)}"
 
     default = msgspec.to_builtins(Mapping())
     data = msgspec.to_builtins(drafted.mapping)
@@ -792,19 +700,17 @@ def mapping_lines(drafted: Drafted, chosen: str = "en") -> list[str]:
     inner: list[str] = []
     plain = [f"# {printable(show(note))}" for note in drafted.notes]
     for key, value in kept.items():
-        if isinstance(value, dict) and key != "values":
-            inner += ["", f"[{key}]", *(line(f"{key}.", k, v) for k, v in value.items())]
-        elif isinstance(value, dict):
-            for name, texts in value.items():
-                place = f"values.{name}."
-                inner += ["", f"[values.{_key(name)}]"]
-                inner += [line(place, k, v) for k, v in texts.items()]
-        elif key in {"tables", "lookup", "items"}:
+        if key in {"tables", "lookup", "items"}:
             for row in value:
                 cells = {k: v for k, v in row.items() if v and (k, v) != ("shape", "list")}
-                inner += ["", f"[[{key}]]", *(line(f"{key}.", k, v) for k, v in cells.items())]
+                inner += ["", f"[[{key}]]", *(line(*cell) for cell in cells.items())]
+        elif key == "values":
+            for name, texts in value.items():
+                inner += ["", f"[values.{_key(name)}]", *(line(*text) for text in texts.items())]
+        elif isinstance(value, dict):
+            inner += ["", f"[{key}]", *(line(*entry) for entry in value.items())]
         else:
-            plain.append(line("", key, value))
+            plain.append(line(key, value))
     return [*plain, *inner] if plain else inner[1:]
 
 

@@ -29,7 +29,13 @@ from keju.datasets.newlines import Newlines
 from keju.datasets.readers.base import Reader, source_text
 from keju.datasets.readers.box_answers import boxes_in
 from keju.datasets.readers.cells import Record, not_text
-from keju.datasets.readers.choices import insert_options, known_letter, options_from, unlettered
+from keju.datasets.readers.choices import (
+    insert_options,
+    is_number,
+    known_letter,
+    options_from,
+    unlettered,
+)
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.joining import Transcriptions, same_id
 from keju.datasets.readers.mapped_records import (
@@ -295,6 +301,7 @@ class _ItemMaker:
         self._occurrences: Counter[str] = Counter()
         self._empty: Counter[str] = Counter()
         self._tasks: dict[tuple[str, str], Task] = {}
+        self._without_options = 0
         self.records = 0
 
     def items_of(
@@ -339,8 +346,14 @@ class _ItemMaker:
         return "transcription" in roles.fields or not forms.isdisjoint(_TRANSCRIBED)
 
     def notes(self) -> Iterator[str]:
-        """The notes on line breaks, and on [[items]] of which a record has no text."""
+        """The notes on line breaks, options, and [[items]] of which a record has no text."""
         yield from self._newlines.notes()
+        if self._without_options:
+            yield n_(
+                "{n:,} question with one right option has no options",
+                "{n:,} questions with one right option have no options",
+                self._without_options,
+            )
         if self._empty:
             counts = [f"{name}: {count:,}" for name, count in sorted(self._empty.items())]
             yield _("no item where the question or answer is empty: {}", ", ".join(counts))
@@ -579,10 +592,12 @@ class _ItemMaker:
         if query.form == "letter" and not printed:
             options = self._options(record, fields.get("options", ()))
         if not options:
-            if self._first is not None and query.form == "letter":
-                raise place.error(
-                    _("the record has no options", hint="Correct options in [fields]")
-                )
+            if query.form == "letter":
+                if self._first is not None or is_number(answer, ()):
+                    raise place.error(
+                        _("the record has no options", hint="Correct options in [fields]")
+                    )
+                self._without_options += 1
             also = record.texts(fields.get("also_accepted", ()))
             others += [self._replaced("also_accepted", text) for text in also]
             others = [text for text in dict.fromkeys(others) if text != answer]
