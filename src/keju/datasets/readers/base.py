@@ -9,18 +9,37 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import FieldInfo
 
 from keju.datasets.import_progress import count
 from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
-from keju.datasets.readers.option_texts import parse_options
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, shortened
+from keju.errors import (
+    DataError,
+    ProblemsError,
+    UsageError,
+    did_you_mean,
+    error_text,
+    nearest_names,
+    shortened,
+)
 from keju.images import EXTENSIONS
-from keju.settings import Settings, list_options
+from keju.local_paths import check_local
+from keju.settings import (
+    FAMILY,
+    Settings,
+    describe_error,
+    list_options,
+    name_option,
+    unwrap_type,
+)
 from keju.texts import _, listed
 
 if TYPE_CHECKING:
@@ -90,13 +109,71 @@ class Reader(Generic[S]):
         return own | ({OPTION: OPTION_HELP} if self.texts else {})
 
     def parse(self, options: Options) -> S:
-        """The settings that options mean.
+        """The settings that options mean; a path or number with an empty text has its default.
+
+        A member of the family ``field.NAME`` is an option with a name in place of NAME.
 
         Raises:
             UsageError: an option is unknown, missing or has a wrong value.
             ProblemsError: there are several errors.
         """
-        return parse_options(options, self.settings, self.name, texts=self.texts)
+        fields = {name_option(each): each for each in msgspec.structs.fields(self.settings)}
+        values: dict[str, Any] = {}
+        faults: list[UsageError] = []
+        for option, text in options.items():
+            family, __, member = option.partition(".")
+            if option == OPTION and self.texts:
+                continue
+            if member and family + FAMILY in fields:
+                values.setdefault(fields[family + FAMILY].name, {})[member] = text
+            elif option not in fields or option.endswith(FAMILY):
+                faults.append(self._unknown(option))
+            elif text or unwrap_type(fields[option].type) not in {int, float, Path}:
+                try:
+                    values[fields[option].name] = _value_of(option, text, fields[option])
+                except UsageError as error:
+                    faults.append(error)
+        faults += [
+            UsageError("format {0} needs the option {1}. Give it: --option {1}=…", self.name, name)
+            for name, field in fields.items()
+            if field.required and not options.get(name) and field.name not in values
+        ]
+        if faults:
+            raise faults[0] if len(faults) == 1 else ProblemsError(map(error_text, faults))
+        try:
+            return self.settings(**values)
+        except ValueError as error:  # raised by the settings themselves
+            raise ProblemsError([_("{}: {}", self.name, error_text(error))]) from None
+
+    def _unknown(self, option: str) -> UsageError:
+        return UsageError(
+            "format {} has no option {!r}.{} Options: {}",
+            self.name,
+            option,
+            did_you_mean(nearest_names(option, self.every_option)),
+            ", ".join(self.every_option) or _("none"),
+        )
+
+
+_YES_OR_NO = {"yes": True, "no": False}
+
+
+def _value_of(option: str, text: str, field: FieldInfo) -> object:
+    """The value that the text of an option means for a setting."""
+    kind = unwrap_type(field.type)
+    if kind is Path:
+        check_local(text, option)
+        return Path(text)
+    # msgspec takes no limits of a number that may also be None.
+    limited: Any = Annotated[(kind, *getattr(field.type, "__metadata__", (Meta(),)))]
+    value = _YES_OR_NO.get(text.casefold(), text) if kind is bool else text
+    try:
+        return msgspec.convert(value, limited, strict=False)
+    except msgspec.ValidationError as error:
+        reason = _("use yes or no")
+        if kind is not bool:
+            reason = describe_error(str(error), field.type).text
+        raise UsageError("option {}={}: {}", option, text, reason) from None
 
 
 def plain_file(path: Path) -> Path:

@@ -206,7 +206,7 @@ def read_mapped(
         record, reason = import_log().dropped[0]
         raise DataError("no record is valid. The first error: {}", reason, file=src, item=record)
     files.miss_images_of_texts()
-    yield from files.notes(src, skip=skip_missing)
+    yield from files.notes(skip=skip_missing)
     if counts["skipped"]:
         total = counts.total()
         yield _("skipped {} of {} records, since names does not match", counts["skipped"], total)

@@ -236,9 +236,9 @@ class RecordFiles:
         """
         self._missing.setdefault(name, place)
         if len(self._missing) >= MOST_MISSING and not skip:
-            raise self._missing_error(place.file, " …")
+            raise self._missing_error(" …")
 
-    def _missing_error(self, file: Path, more: str = "") -> DataError:
+    def _missing_error(self, more: str = "") -> DataError:
         return DataError(
             n_(
                 "{n:,} file is missing: {}",
@@ -250,10 +250,10 @@ class RecordFiles:
                     "skip these records: --option skip-missing=yes"
                 ),
             ),
-            file=file,
+            file=next(iter(self._missing.values())).file,
         )
 
-    def notes(self, src: Path, *, skip: bool) -> Iterator[str]:
+    def notes(self, *, skip: bool) -> Iterator[str]:
         """The notes on records that were skipped, and on images that no item has.
 
         Raises:
@@ -267,7 +267,7 @@ class RecordFiles:
                 join_names(self._empty),
             )
         if self._missing and not skip:
-            raise self._missing_error(src)
+            raise self._missing_error()
         if self._missing:
             yield n_(
                 "skipped {n:,} record with missing files: {}",
