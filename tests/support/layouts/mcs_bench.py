@@ -543,13 +543,6 @@ LAYOUTS = [
         listed(apart(lambda e: {"Options": by_letter(e)})),
     ),
     layout(
-        "options as objects",
-        "data.json; images/",
-        listed(
-            apart(lambda e: {"Options": [{"label": x, "text": o} for x, o in by_letter(e).items()]})
-        ),
-    ),
-    layout(
         "options in one text",
         "data.json; images/",
         listed(

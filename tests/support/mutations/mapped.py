@@ -50,12 +50,16 @@ def of_names(src: Path) -> None:
     put(
         src / MAP,
         """\
-rest = "metadata"
 names = '(?P<book>[^/]+)/(?P<char>.)_(?P<copy>[0-9]+)\\.png'
 
 [fields]
 answer = "char"
 group = "book"
+
+[metadata]
+book = "book"
+char = "char"
+copy = "copy"
 
 [constants]
 task = "T1"
@@ -75,7 +79,7 @@ def of_nested_json(src: Path) -> None:
     put(
         src / MAP,
         """\
-rest = "ignored"
+ignored = ["*"]
 messages = "messages"
 shared_transcriptions = true
 split.book = '(?P<letter>[a-z])[0-9]+'

@@ -470,8 +470,8 @@ def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
         DataError: it is not readable, or its quotes are never closed.
     """
     if file.suffix.casefold() == ".xlsx":
-        sheets = Workbook(file, source_bytes(file)).sheets()
-        lines = sheets[0].rows if sheets else []
+        sheets = (list(lines) for __, lines in Workbook(file, source_bytes(file)).sheets())
+        lines = next(filter(None, sheets), [])
         # Empty cells at the end of a line are not stored in a workbook.
         return [
             SheetRow(number, cells + [""] * (len(lines[0].cells) - len(cells)))
@@ -589,21 +589,25 @@ def _workbook_rows(file: Path, *, formulas: bool = False) -> Iterator[Row]:
             the columns.
     """
     book = Workbook(file, source_bytes(file), formulas=formulas)
-    sheets = book.sheets(1)
-    heads = [_heads(file, sheet.rows[0].cells) for sheet in sheets]
-    if any(each != heads[0] for each in heads):
-        raise DataError(
-            "sheets with different columns: {}",
-            join_names(sheet.name for sheet in sheets),
-            file=file,
-            hint="Save the sheet to import as a separate file",
-        )
-    for name, rows in book.iter_sheets():
-        within = f"sheet {name}, " if len(sheets) > 1 else ""
-        for number, line in islice(rows, 1, None):
-            cells = _without_empty_end(line, len(heads[0]))
-            cells += [""] * (len(heads[0]) - len(cells))
-            yield _row(Place(file, f"{within}line {number}"), heads[0], cells)
+    first: tuple[str, list[str]] | None = None
+    for name, rows in book.sheets():
+        line = next(rows, None)
+        if line is None:
+            continue
+        heads = _heads(file, line.cells)
+        first = first or (name, heads)
+        if heads != first[1]:
+            raise DataError(
+                "sheets with different columns: {}",
+                join_names((first[0], name)),
+                file=file,
+                hint="Save the sheet to import as a separate file",
+            )
+        within = f"sheet {name}, " if book.several else ""
+        for number, filled in rows:
+            cells = _without_empty_end(filled, len(heads))
+            cells += [""] * (len(heads) - len(cells))
+            yield _row(Place(file, f"{within}line {number}"), heads, cells)
 
 
 def _parquet_rows(file: Path) -> Iterator[Row]:
