@@ -57,8 +57,6 @@ answer = "char"
 group = "book"
 
 [metadata]
-book = "book"
-char = "char"
 copy = "copy"
 
 [constants]

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Table_
 from functools import cache, cached_property
-from itertools import chain, count
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -44,27 +44,20 @@ _NUMBER = re.compile(r"(?<![a-z0-9])(?:tasks?|t|任务)[\s_.-]{0,2}0{0,3}([1-9]\
 _BARE = re.compile(r"0{0,3}([1-9]\d?)(?:\.0)?(?![0-9a-z]|[.]\d)")
 _WORD = re.compile(r"[a-z]+|[0-9]+|[^\W_a-z0-9]+")
 _QUESTIONS = ("question", "question_simplified", "question_traditional")
-_SCRIPTS_OF = ("answer_simplified", "answer_traditional")
-_ONLY_LOOKED_AT = frozenset(
-    {"answer_traditional", "answer_index", "messages", "options_traditional"}
-)
+_ONLY_LOOKED_AT = frozenset({"answer_traditional", "answer_index", "messages"})
 
 
 class Preset(Struct, frozen=True, forbid_unknown_fields=True):
     """Facts about one release that a draft uses before it looks at a source.
 
     Attributes:
-        name: the format's.
-        what: a short description.
-        layout: the files of a source, for ``keju data formats``.
         benchmark: whose tasks the names of files and tasks mean; empty: any benchmark of a paper.
         signs: names of columns, one of which (or with `all_signs` each) the source has; of images
             with texts, the paths of the texts.
         only_signs: whether it has no other columns.
         whole: whether `mapping` is complete, so that nothing is drafted.
         optional: whether a complete mapping loses the fields whose columns no table has.
-        mapping: keys of the mapping that are not drafted.
-        names: more words: ``roles``, ``metadata`` and ``domains``.
+        domains: other names of the benchmark's domains.
         evidence: where the names are from.
     """
 
@@ -78,19 +71,15 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
     whole: bool = False
     optional: bool = False
     mapping: dict[str, Any] = field(default_factory=dict)
-    names: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    domains: dict[str, list[str]] = field(default_factory=dict)
     evidence: str = ""
 
 
 class Drafted(NamedTuple):
-    """A drafted mapping.
+    """A drafted mapping, with `TODO` for what a person must complete.
 
-    Attributes:
-        mapping: with `TODO` for what a person must complete.
-        notes: what was found, one line each.
-        reasons: of each `TODO` in the mapping, why it is not certain.
-        rows: the number of records that were looked at.
-        fit: how sure it is, from 0 to 1, that the source is of the preset's benchmark.
+    `reasons` says of each `TODO` why it is not certain, `rows` how many records were looked at, and
+    `fit`, from 0 to 1, how sure it is that the source is of the preset's benchmark.
     """
 
     mapping: Mapping
@@ -118,37 +107,26 @@ class _List(NamedTuple):
 
 
 class _Words:
-    """The vocabulary of names, with a preset's own."""
+    """The vocabulary of names, in both scripts."""
 
     def __init__(self, preset: Preset) -> None:
         shipped = shipped_toml("keju.datasets.readers", "names.toml", dict[str, Any])
-
-        def both(section: str) -> dict[str, tuple[str, ...]]:
-            own = preset.names.get(section, {})
-            known = shipped.get(section, {})
-            return {
-                name: tuple(
-                    dict.fromkeys(
-                        spelling
-                        for each in (*own.get(name, ()), *known.get(name, ()))
-                        for spelling in (each, in_script(each, "traditional"))
-                    )
-                )
-                for name in {**known, **own}
-            }
-
-        self.roles = both("roles")
-        self.metadata = {plain_name(w): key for key, ws in both("metadata").items() for w in ws}
-        self.never = {plain_name(word) for word in both("never")["names"]}
+        self.roles = {
+            role: tuple(dict.fromkeys(map(_plain, names)))
+            for role, names in shipped["roles"].items()
+        }
+        self.metadata = {
+            _plain(name): key for key, names in shipped["metadata"].items() for name in names
+        }
+        self.never = {*map(_plain, shipped["never"]["names"])}
         self.known = [each for each in tasks() if each.benchmark == preset.benchmark] or [
             each for each in tasks() if each.from_paper
         ]
         self._names = _by_name((name, t) for t in self.known for name in (t.name_zh, t.name_en))
-        domains = preset.names.get("domains", {})
         self._domains = _by_name(
             (name, t.domain)
             for t in self.known
-            for name in (t.domain, t.domain_zh, *domains.get(t.domain, ()))
+            for name in (t.domain, t.domain_zh, *preset.domains.get(t.domain, ()))
         )
 
     def named(self, word: str) -> list[Task]:
@@ -202,6 +180,12 @@ def _longest(word: str, table: Table_[str, list[Any]]) -> list[Any]:
 
 
 @cache
+def _plain(name: str) -> str:
+    """A name of a column without the differences between its spellings and scripts."""
+    return in_script(plain_name(name), "simplified")
+
+
+@cache
 def _spaced(name: str) -> str:
     return " ".join(_WORD.findall(in_script(name.casefold(), "simplified")))
 
@@ -237,7 +221,6 @@ class _Draft:
         self.made: dict[str, Any] = {}
         self.lists: list[_List] = []
         self.roles: dict[str, Columns] = {}
-        self.values: dict[str, str] = {}
         self.said: list[Task] = []
         self.nulls: set[str] = set()
 
@@ -248,28 +231,26 @@ class _Draft:
 
     def make(self) -> Drafted:
         self.lists = self._lists()
-        fixed = {**self.preset.mapping, **{k: v for k, v in self.given.items() if v}}
-        sections = {
-            key: {**self.preset.mapping.get(key, {}), **self.given.get(key, {})}
-            for key in ("fields", "constants", "metadata", "values", "blanks", "constant_metadata")
-        }
-        own = {key: value for key, value in fixed.items() if key not in sections}
+        stated: dict[str, Any] = {**self.preset.mapping}
+        for key, value in self.given.items():
+            stated[key] = {**stated.get(key, {}), **value} if isinstance(value, dict) else value
         if self.lists:
-            self._from_tables(sections)
+            self._from_tables(stated)
         else:
             self._from_images()
-        for key, table in sections.items():
-            self.made[key] = {**self.made.get(key, {}), **table}
-        if sections["constants"].get("task"):
-            for each in self.made.get("tables", ()):
-                if each.get("task", "").startswith(TODO):
-                    del each["task"]
-        data = {"preset": self.preset.name, **self.made, **own}
-        data["ignored"] = list(dict.fromkeys((*self.ignored, *data.get("ignored", ()))))
+        if stated.get("constants", {}).get("task"):
+            for table in self.made.get("tables", ()):
+                if table.get("task", "").startswith(TODO):
+                    del table["task"]
+        data = {"preset": self.preset.name, **self.made}
+        for key, value in stated.items():
+            data[key] = {**data.get(key, {}), **value} if isinstance(value, dict) else value
+        data["ignored"] = list(dict.fromkeys((*self.ignored, *stated.get("ignored", ()))))
         data = {key: value for key, value in data.items() if value not in ("", {}, [], ())}
-        count = sum(len(each.rows) for each in self.lists)
         mapping = mapping_from(data, Path("--option"))
-        return Drafted(mapping, tuple(self.notes), self.reasons, count, self._fit())
+        return Drafted(
+            mapping, tuple(self.notes), self.reasons, sum(1 for _row in self._rows), self._fit()
+        )
 
     def _todo(self, reason: str) -> str:
         """The value of a place that a person must complete."""
@@ -330,86 +311,76 @@ class _Draft:
 
     def _named_roles(self, columns: Iterable[str]) -> dict[str, list[str]]:
         """The columns that the names of each role fit, in the order of the names."""
-        plain: dict[str, str] = {}
-        for column in reversed(list(columns)):
-            if "." in column:
-                plain.setdefault(plain_name(column.rpartition(".")[2]), column)
-        for column in reversed(list(columns)):
-            plain[plain_name(column)] = column
+        ordered = list(columns)[::-1]
+        plain = {_plain(column.rpartition(".")[2]): column for column in ordered if "." in column}
+        plain |= {_plain(column): column for column in ordered}
         found = {}
         for role, names in self.words.roles.items():
-            there = dict.fromkeys(plain[plain_name(n)] for n in names if plain_name(n) in plain)
-            if there:
-                found[role] = list(there)
+            if role_columns := list(dict.fromkeys(plain[n] for n in names if n in plain)):
+                found[role] = role_columns
         return found
 
-    def _from_tables(self, sections: dict[str, dict[str, Any]]) -> None:
-        columns = _columns(row for each in self.lists for row in each.rows)
-        stated = {**sections["fields"]}
+    def _from_tables(self, keys: dict[str, Any]) -> None:
+        """Draft the keys of a mapping that are not stated in `keys`."""
+        columns = _columns(self._rows)
+        stated = keys.get("fields", {})
         named = self._named_roles(columns)
-        self.roles = {role: there[0] for role, there in named.items()}
+        self.roles = {role: role_columns[0] for role, role_columns in named.items()}
         self._choose_answers(named)
         self._choose_options(columns)
         if image := self.roles.get("image"):
-            numbered = re.compile(re.escape(plain_name(str(image))) + "[0-9]{1,2}")
-            more = [each for each in columns if numbered.fullmatch(plain_name(each))]
+            numbered = re.compile(re.escape(_plain(str(image))) + "[0-9]{1,2}")
+            more = [column for column in columns if numbered.fullmatch(_plain(column))]
             self.roles["image"] = (str(image), *more) if more else image
-        if "key" in columns and any(each.shape == "by-key" for each in self.lists):
+        if "key" in columns and any(table.shape == "by-key" for table in self.lists):
             self.roles.setdefault("id", "key")
-        if "task" not in self.roles and "task_name" in self.roles:
-            self.roles["task"] = self.roles["task_name"]
+        if "task_name" in self.roles:
+            self.roles.setdefault("task", self.roles["task_name"])
         self.roles |= stated
         if column := self.roles.get("messages"):
             self.made["messages"] = column
-            self.roles.setdefault("question", "messages.user")
-            self.roles.setdefault("answer", "messages.assistant")
-            self.roles.setdefault("image", "messages.images")
-        asked = {"question", "question_simplified"} & {*self.roles, *sections["constants"]}
-        if self.preset.mapping.get("prompt") == "verbatim" and not asked:
+            for role, part in zip(("question", "answer", "image"), CONVERSATION, strict=True):
+                self.roles.setdefault(role, part)
+        asked = {"question", "question_simplified"} & {*self.roles, *keys.get("constants", ())}
+        if keys.get("prompt") == "verbatim" and not asked:
             self.roles["question"] = self._todo(self._found_columns(_("a column")))
         self._tables(stated)
         self._ids(stated)
-        if "image" not in stated:
+        if "image" not in self.roles:
             self._images()
-        if "answer_is" not in self.given:
+        if "answer_is" not in keys:
             self._answer_numbers()
         fields = {r: c for r, c in self.roles.items() if r not in _ONLY_LOOKED_AT}
-        if "options_traditional" in self.roles:
-            fields["options_traditional"] = self.roles["options_traditional"]
         self.made["fields"] = fields
-        self._others(columns, fields, sections)
+        self._others(columns, fields, keys)
 
     def _choose_answers(self, named: dict[str, list[str]]) -> None:
         """The answer in both scripts, and a TODO where two other columns could be it."""
-        scripts = {role: named[role][0] for role in _SCRIPTS_OF if role in named}
         for role in ("question", "answer"):
             others = {
-                named[each][0] for each in (*_QUESTIONS, *_SCRIPTS_OF) if each != role
-                and each.startswith(role) and each in named
-            }  # fmt: skip
+                named[script_role][0]
+                for script_role in (f"{role}_simplified", f"{role}_traditional")
+                if script_role in named
+            }
             rivals = [
                 column
                 for number, column in enumerate(named.get(role, ()))
-                if column not in others
-                and not (number and plain_name(column) in self.words.metadata)
+                if column not in others and not (number and _plain(column) in self.words.metadata)
             ]
-            if len(rivals) > 1 and self._differ(rivals):
-                self.roles[role] = self._todo(either(rivals))
-            elif rivals:
-                self.roles[role] = rivals[0]
-        answer = self.roles.get("answer")
-        both = [scripts[r] for r in reversed(_SCRIPTS_OF) if r in scripts]
-        if isinstance(answer, str) and answer in both and len(both) > 1:
-            self.roles["answer"] = tuple(both)
-        if "answer" not in self.roles and "answer_index" in self.roles:
-            self.roles["answer"] = self.roles["answer_index"]
+            if rivals:
+                many = len(rivals) > 1 and self._differ(rivals)
+                self.roles[role] = self._todo(either(rivals)) if many else rivals[0]
+        both = tuple(named[r][0] for r in ("answer_traditional", "answer_simplified") if r in named)
+        if self.roles.get("answer") in both and len(both) > 1:
+            self.roles["answer"] = both
+        if "answer_index" in self.roles:
+            self.roles.setdefault("answer", self.roles["answer_index"])
 
     def _differ(self, columns: list[str]) -> bool:
-        for row in self._rows:
-            texts = {str(row[column]) for column in columns if row.get(column) not in (None, "")}
-            if len(texts) > 1:
-                return True
-        return False
+        texts = (
+            {str(row[c]) for c in columns if row.get(c) not in (None, "")} for row in self._rows
+        )
+        return any(len(of_row) > 1 for of_row in texts)
 
     @property
     def _rows(self) -> Iterator[JsonObject]:
@@ -417,19 +388,17 @@ class _Draft:
 
     def _choose_options(self, columns: list[str]) -> None:
         """Options in columns of their letters, or in one column, or in one object."""
-        lettered = {m[1]: c for c in columns if (m := _OPTION.fullmatch(plain_name(c)))}
+        lettered = {m[1]: c for c in columns if (m := _OPTION.fullmatch(_plain(c)))}
         if len(lettered) > 1 and "".join(sorted(lettered)) == "abcdefgh"[: len(lettered)]:
             chosen = tuple(lettered[letter] for letter in sorted(lettered))
             outer = {column.rpartition(".")[0] for column in chosen}
             self.roles["options"] = outer.pop() if len(outer) == 1 and "" not in outer else chosen
             return
         # An object with other keys is refused when it is read, rather than no options at all.
-        known = {plain_name(name) for name in self.words.roles["options"]}
-        outers = dict.fromkeys(column.partition(".")[0] for column in columns if "." in column)
-        if "options" not in self.roles and (
-            inside := [outer for outer in outers if plain_name(outer) in known]
-        ):
-            self.roles["options"] = inside[0]
+        for column in columns:
+            outer_name, point, __ = column.partition(".")
+            if point and _plain(outer_name) in self.words.roles["options"]:
+                self.roles.setdefault("options", outer_name)
 
     def _tables(self, stated: dict[str, Any]) -> None:
         """Each list with its task and script, and the task of each value of the task's column."""
@@ -464,34 +433,30 @@ class _Draft:
             )  # fmt: skip
 
     def _task_values(self, column: Columns) -> None:
+        """The task of each value of the column, of two names of tasks with its domain."""
         domain = self.roles.get("domain", "")
-        pairs = Counter(
-            (_text(_value(row, column)), _text(_value(row, domain)) if domain else "")
-            for row in self._rows
-        )
         found: dict[tuple[str, str], list[Task]] = {}
-        for value, within in pairs:
-            if value:
+        ids: dict[str, set[str]] = {}
+        for row in self._rows:
+            value = _text(_value(row, column))
+            within = _text(_value(row, domain)) if domain else ""
+            if value and (value, within) not in found:
                 named = self.words.named(value) or self.words.numbered(value)
                 narrow = self.words.within(named, within) if len(named) > 1 and within else []
                 found[value, within] = narrow or named
+                ids.setdefault(value, set()).add(",".join(t.id for t in found[value, within]))
         self.said += [each for named in found.values() for each in named]
-        of_value: dict[str, set[str]] = {}
-        for (value, __), named in found.items():
-            of_value.setdefault(value, set()).add(",".join(each.id for each in named))
-        if domain and any(len(ids) > 1 for ids in of_value.values()):
+        if domain and any(len(of_value) > 1 for of_value in ids.values()):
             self.roles["task"] = f"{{{domain}}}/{{{column}}}"
-            self.values = {
-                f"{within}/{value}": self._one(n) for (value, within), n in found.items()
-            }
+            values = {f"{within}/{value}": self._one(n) for (value, within), n in found.items()}
         else:
-            self.values = {
+            values = {
                 value: self._one(named)
                 for (value, __), named in found.items()
                 if not _is_plain(value, named)
             }
-        if self.values:
-            self.made["values"] = {"task": self.values}
+        if values:
+            self.made["values"] = {"task": values}
 
     def _ids(self, stated: dict[str, Any]) -> None:
         """The id as a template where IDs start again, or where there are none."""
@@ -556,23 +521,20 @@ class _Draft:
         question = _text(_value(row, self.roles.get("question", ())))
         return [str(cell) for cell in cells] or list(options_in(question))
 
-    def _others(
-        self, columns: list[str], fields: dict[str, Columns], sections: dict[str, dict[str, Any]]
-    ) -> None:
+    def _others(self, columns: list[str], fields: dict[str, Columns], keys: dict[str, Any]) -> None:
         """Every column without a role: metadata, or ignored."""
-        used = set(_named_by(fields.values())) | {self.made.get("messages", "")}
-        used |= set(_named_by(sections["blanks"].values()))
+        used = set(_named_by([*fields.values(), *keys.get("blanks", {}).values()]))
+        used.add(self.made.get("messages", ""))
         used.discard("")  # A column of a table may have no name.
-        stated = set(sections["metadata"].values())
+        used.update(CONVERSATION)
+        stated = set(keys.get("metadata", {}).values())
         metadata: dict[str, str] = {}
         group = fields.get("group")
         for column in columns:
-            plain, last = plain_name(column), plain_name(column.rpartition(".")[2])
+            plain, last = _plain(column), _plain(column.rpartition(".")[2])
             canonical = self.words.metadata.get(plain) or self.words.metadata.get(last, "")
-            outer = column.partition(".")[0]
-            if column in CONVERSATION or column in stated:
-                continue
-            if (column in used or outer in used) and not (column == group and canonical):
+            is_used = column in used or column.partition(".")[0] in used
+            if column in stated or (is_used and not (column == group and canonical)):
                 continue
             if plain in self.words.never:
                 self.ignored.append(column)
@@ -586,10 +548,9 @@ class _Draft:
     def _is_short(self, column: str) -> bool:
         for row in self._rows:
             value = row.get(column)
+            kinds = str if isinstance(value, list) else str | int | float | None
             texts = value if isinstance(value, list) else [value]
-            if not all(isinstance(each, str | int | float | None) for each in texts):
-                return False
-            if isinstance(value, list) and not all(isinstance(each, str) for each in value):
+            if not all(isinstance(each, kinds) for each in texts):
                 return False
             if sum(len(str(each)) for each in texts) > LONGEST:
                 return False
@@ -621,15 +582,14 @@ class _Draft:
         """How sure it is that the source is of the preset's benchmark: named tasks, then signs."""
         if not self.preset.name or not self.lists or not self._has_chinese():
             return 0.0
-        columns = {plain_name(c) for c in _columns(self._rows)}
-        signs = {plain_name(sign) for sign in self.preset.signs}
-        signed = signs <= columns if self.preset.all_signs else bool(signs & columns)
         column = self.roles.get("task", "")
         if column and self.said:
             words = {_text(_value(row, c)) for row in self._rows for c in _named_by([column])}
             if any(self.words.named(word) for word in words if word and not has_task(word)):
                 return 1.0
-        if signed:
+        columns = {plain_name(c) for c in _columns(self._rows)}
+        signs = {plain_name(sign) for sign in self.preset.signs}
+        if signs <= columns if self.preset.all_signs else signs & columns:
             return 0.95
         return 0.8 if self.said else 0.0
 
@@ -650,8 +610,8 @@ def _value(row: JsonObject, columns: Columns) -> object:
 
 def _unused(name: str, names: Table_[str, object]) -> str:
     """A name that is not in use: `name`, or ``NAME_2`` and so on."""
-    numbered = chain((name,), (f"{name}_{number}" for number in count(2)))
-    return next(each for each in numbered if each not in names)
+    numbered = (f"{name}_{number}" for number in count(2))
+    return name if name not in names else next(each for each in numbered if each not in names)
 
 
 def _text(value: object) -> str:

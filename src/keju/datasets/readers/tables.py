@@ -9,7 +9,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, NamedTuple, TextIO, TypeVar
@@ -26,6 +26,7 @@ from keju.datasets.readers.base import (
     join_names,
     kept_inside,
     plain_file,
+    reading,
     source_bytes,
     source_text,
 )
@@ -342,7 +343,7 @@ def _unreadable_object(file: Path, text: str) -> Text | str | None:
 
 def _head(file: Path) -> tuple[str, str]:
     """The beginning of a text, and its codec."""
-    with _reporting(file), plain_file(file).open("rb") as stream:
+    with reading(file), plain_file(file).open("rb") as stream:
         head = stream.read(HEAD)
     check_pointer(head, file)
     codec = codec_of(head, file, import_log().encoding)
@@ -364,7 +365,7 @@ def _text_rows(file: Path, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
     count(files=1)
     read = 0
     try:
-        with _reporting(file), file.open(encoding=UTF_8) as lines:
+        with reading(file), file.open(encoding=UTF_8) as lines:
             for row in _lines_rows(file, lines):
                 read += 1
                 yield row
@@ -428,20 +429,6 @@ def _bounded_lines(file: Path, lines: TextIO) -> Iterator[str]:
                 problem, _("Check whether the file is a table")
             )
         yield line
-
-
-@contextmanager
-def _reporting(file: Path) -> Iterator[None]:
-    """Report a file that the system cannot read."""
-    try:
-        yield
-    except OSError as error:
-        raise DataError(
-            "not readable: {}",
-            error.strerror or error,
-            file=file,
-            hint="Replace it by a readable file",
-        ) from None
 
 
 def _seem_lines(text: str) -> bool:
