@@ -14,7 +14,6 @@ from keju.errors import ProblemsError
 from keju.settings import (
     Settings,
     convert_settings,
-    get_bounds,
     list_options,
     unwrap_type,
 )
@@ -50,8 +49,6 @@ def test_a_type_is_found_without_annotation_and_none():
     assert unwrap_type(kinds["folder"]) is Path
     assert unwrap_type(kinds["choice"]) == Literal["a", "b"]
     assert unwrap_type(int | str) == int | str
-    assert get_bounds(kinds["needed"]) == (1, 9)
-    assert get_bounds(kinds["long_name"]) == (None, None)
 
 
 def test_a_table_becomes_settings_with_paths_from_its_folder():

@@ -202,10 +202,3 @@ def unwrap_type(kind: object) -> object:
     parts = [part for part in get_args(kind) if part is not NoneType]
     alone = len(parts) == 1 and get_origin(kind) in {Union, UnionType}
     return unwrap_type(parts[0]) if alone else kind
-
-
-def get_bounds(kind: object) -> tuple[float | None, float | None]:
-    """The least and the greatest value of a number, from its annotation (``ge``, ``le``)."""
-    metas = [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Meta)]
-    low = next((meta.ge for meta in metas if meta.ge is not None), None)
-    return low, next((meta.le for meta in metas if meta.le is not None), None)

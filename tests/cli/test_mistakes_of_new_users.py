@@ -154,7 +154,7 @@ MISTAKES = {
         _zip, "data import pages scans.zip -o dataset", (("found an archive", "unzip scans.zip"),)
     ),
     ".rtf content in .txt": Mistake(
-        _rtf_as_txt, IMPORT, (("p1.txt: a Rich Text file (RTF), not a text", "plain text"),)
+        _rtf_as_txt, IMPORT, (("p1.txt: an archive, a PDF or", "plain text"),)
     ),
     "p1.txt.txt, Page1/page1, p1/p01": Mistake(
         _near_names,

@@ -29,8 +29,6 @@ PLACE = Place(Path("data.json"), "1")
         {"option_a": "论语", "option_b": "说苑"}, "A、论语 B、说苑", "论语\n说苑", "论语|说苑",
         "论语；说苑", '["论语", "说苑"]', "['论语', '说苑']", ["A、论语 B、说苑"],
         '{"A": "论语", "B": "说苑"}',
-        [{"label": "A", "text": "论语"}, {"label": "B", "text": "说苑"}],
-        [{"key": "A", "value": "论语"}, {"key": "B", "value": "说苑"}],
     ],
 )  # fmt: skip
 def test_options_have_many_forms(value: object) -> None:
@@ -68,11 +66,9 @@ def test_letters_that_only_some_options_have_are_part_of_them() -> None:
 @pytest.mark.parametrize(
     ("answer", "letter"),
     [
-        ("B", "B"), ("b", "B"), ("b.", "B"), ("(b)", "B"), ("答案：B", "B"), ("选项B", "B"),
-        ("说苑", "B"), ("說苑", "B"), ("B 说苑", "B"), ("B、说苑", "B"), ("B.说苑", "B"),
-        ("ｂ", "B"), ("答案是B", "B"), ("選Ｂ", "B"), ("**B**", "B"), ("b) 說苑。", "B"),
-        (" B ", "B"), ("B、", "B"), ("（Ｂ）", "B"),
-        ("A、说苑", "A、说苑"), ("A. 说苑", "A. 说苑"), ("A good one", "A good one"), ("C", "C"),
+        ("B", "B"), ("b", "B"), ("b.", "B"), ("(b)", "B"), ("说苑", "B"), ("說苑", "B"),
+        ("ｂ", "B"), ("**B**", "B"), (" B ", "B"), ("B、", "B"), ("（Ｂ）", "B"), ("C", "C"),
+        ("答案：B", "答案：B"), ("B、说苑", "B、说苑"), ("A、说苑", "A、说苑"),
         ("AB", "AB"), ("B或A", "B或A"), ("后汉书", "后汉书"), ("2", "2"), ("", ""),
     ],
 )  # fmt: skip

@@ -114,10 +114,10 @@ def test_a_source_that_nothing_fits_is_described(tmp_path):
 def quiz(tmp_path, *heads):
     """A table of two questions with images, whose columns are called as given."""
     rows = (
-        ("1", "T7", "出自哪部書？", "說苑", "論語", "A"),
-        ("2", "T7", "何書？", "孟子", "荀子", "B"),
+        ("1", "T7", "出自哪部書？", "說苑", "論語", "A", "scans/1.png"),
+        ("2", "T7", "何書？", "孟子", "荀子", "B", "scans/2.png"),
     )
-    table(tmp_path / "src/quiz.csv", heads, *rows)
+    table(tmp_path / "src/quiz.csv", (*heads, "图片"), *rows)
     for number in (1, 2):
         put(tmp_path / f"src/scans/{number}.png", picture(number, (8, 12)))
     return tmp_path / "src"
@@ -135,8 +135,8 @@ def test_a_draft_without_todo_is_printed_with_its_items_and_imports(tmp_path):
     lines, code = detect(src)
     text = "\n".join(lines)
     assert code == 0
-    assert '  image = "scans/{编号}.*"   # 1, 2' in lines
-    assert '  question = "题干"   # 出自哪部書？, 何書？' in lines
+    assert '  image = "图片"' in lines
+    assert '  question = "题干"' in lines
     assert "    answer:   B" in lines
     assert f"write it to a file: keju data detect {src} --write-map mapping.toml" in text
     assert "TODO" not in text

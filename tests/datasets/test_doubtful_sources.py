@@ -57,16 +57,6 @@ def test_numbers_that_may_be_task_and_id_or_id_and_image_are_refused(read: Read)
         read({"data.json": [record(1), record(2)]}, images)
 
 
-def test_two_ids_of_one_task_do_not_share_the_image_of_an_id(read: Read) -> None:
-    with pytest.raises(DataError, match=r"fields\.image = TODO"):
-        read({"data.json": [record(1), record("01")]}, ["images/1.png"])
-
-
-def test_an_image_of_an_id_that_several_tasks_have_is_reported(read: Read) -> None:
-    _, notes = read({"data.json": [record(1), record(1, 2)]}, ["images/1.png"])
-    assert any("several tasks have one image" in note and "T1, T2" in note for note in notes)
-
-
 def test_an_image_found_for_different_paths_is_reported(read: Read) -> None:
     records = [record(1, Image="/x/a/1.jpg"), record(2, Image="/x/b/1.jpg")]
     _, notes = read({"data.json": records}, ["1.png"])
@@ -102,7 +92,9 @@ def test_years_are_not_letters_of_options(read: Read) -> None:
 
 
 def test_fields_that_differ_in_case_are_both_kept(read: Read) -> None:
-    items, _ = read({"data.json": [record(1, Author="甲", author="乙")]}, ["images/1.png"])
+    items, _ = read(
+        {"data.json": [record(1, Author="甲", author="乙", Image="1.png")]}, ["images/1.png"]
+    )
     assert items[0].metadata == {"author": "甲", "author_2": "乙"}
 
 

@@ -127,7 +127,7 @@ def test_shapes_of_json_give_the_same_items(tmp_path, shape, content):
     src = tmp_path / "src"
     put(src / "gt.json", json.dumps(content))
     found = items_of(tmp_path, src, f"""
-        rest = "ignored"
+        ignored = ["*"]
         fields = {{ id = "k", answer = "t" }}
         constants = {{ task = "T6", question = "何？" }}
         [[tables]]
@@ -286,11 +286,9 @@ def test_of_several_columns_the_first_with_a_value_counts_and_a_template_joins(t
     ]
 
 
-def test_columns_without_a_role_become_metadata_or_not(tmp_path, quiz):
+def test_columns_without_a_role_are_named_as_metadata_or_ignored(tmp_path, quiz):
     less = QUIZ.replace('id = "n"\n', "")
-    kept = items_of(tmp_path, quiz, 'rest = "metadata"\n' + less)
-    assert kept["q-000001"].metadata == {"exam": "2026", "n": "1"}
-    for line in ('rest = "ignored"\n', 'ignored = ["n"]\n', 'ignored = ["n*"]\n'):
+    for line in ('ignored = ["*"]\n', 'ignored = ["n"]\n', 'ignored = ["n*"]\n'):
         ignored = items_of(tmp_path, quiz, line + less)
         assert ignored["q-000001"].metadata == {"exam": "2026"}
     renamed = less + '[metadata]\nnumber = "n"\n[values.number]\n"1" = "first"\n'

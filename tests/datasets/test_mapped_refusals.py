@@ -61,7 +61,7 @@ def test_a_wrong_mapping_is_refused_in_one_line(tmp_path, quiz, old, new, proble
         ("(?P<a>", "not a regular expression"),
         ("[a-z.]+", "has no named group"),
         ("(?P<img>.*)", "the group 'img' of names is also a column"),
-        ("(?P<page>[0-9]+)x", "names matches none of 1 paths, e.g. 'a.png'"),
+        ("(?P<page>[0-9]+)x", "names matches none of 1 texts, e.g. 'a.png'"),
     ],
 )
 def test_a_wrong_expression_is_refused(tmp_path, quiz, names, problem):

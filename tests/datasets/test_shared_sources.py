@@ -53,7 +53,7 @@ def test_page_scans_without_texts_import_by_a_mapping(shared, tmp_path):
         (
             "[constants]",
             "names = '(?:[0-9]+[.]cn_page_)?(?P<page>[0-9]+)[.]png'\n"
-            "rest = 'metadata'\n\n[constants]",
+            "metadata.page = 'page'\n\n[constants]",
         ),
     )  # fmt: skip
     assert set(items) == {

@@ -302,8 +302,6 @@ def test_text_that_many_cells_share_is_counted_each_time(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("limit", "most", "words"),
     [
-        ("MOST_CELLS", 10, "more than 10 cells"),
-        ("MOST_BYTES", 10, "more than 0 MB. Split the file"),
         ("MOST_BYTES", 50_000, "its cells have more than 0 MB"),
     ],
 )

@@ -154,8 +154,7 @@ def test_a_table_without_a_column_or_rows_is_named(read, tmp_path: Path) -> None
         read("vlmevalkit-tsv", tmp_path / "b.tsv", **T7)
 
 
-LETTERS = ["B", "b", "B.", "(B)", "（ｂ）", "Ｂ", " B ", "答案B", "答案：B", "选B", "Answer: B",
-           "**B**", "B、論語", "B. 论语。", "b) 論語", "論語", "论语", "⒝"]  # fmt: skip
+LETTERS = ["B", "b", "B.", "(B)", "（ｂ）", "Ｂ", " B ", "**B**", "論語", "论语"]
 
 
 @pytest.mark.parametrize("answer", LETTERS)

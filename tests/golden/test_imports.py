@@ -187,8 +187,8 @@ answer = "value"
 task = "page_level_ocr"
 """
 OPEN_GUJI = """\
-rest = "metadata"
 names = '(?:[0-9]+[.]cn_page_)?(?P<page>[0-9]+)[.]png'
+metadata.page = "page"
 [constants]
 task = "page_level_ocr"
 """

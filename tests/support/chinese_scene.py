@@ -39,7 +39,7 @@ reference = 0.4
 [[step]]
 do = "release"
 """
-MAPPING = """rest = "metadata"
+MAPPING = """metadata.page = "page"
 tables = [{ path = "rows.csv" }]
 [fields]
 id = "id"

@@ -247,8 +247,7 @@ def _name_of_picture(new: str) -> Callable[[Path], str | None]:
 DAMAGES: dict[str, Damage] = {
     "an image is missing": Damage(
         to_picture(Path.unlink), otherwise={"page-xml": "said", "alto": "said", "hocr": "said",
-                                            "obi-classification": "said", "obi-retrieval": "said",
-                                            "mcs-bench, tables by task": "mapping"},
+                                            "obi-classification": "said", "obi-retrieval": "said"},
     ),
     "an image is cut off": Damage(to_picture(_half)),
     "an image is empty": Damage(to_picture(lambda path: path.write_bytes(b""))),
@@ -289,8 +288,7 @@ DAMAGES: dict[str, Damage] = {
     ),
     "two columns are swapped": Damage(
         # Adjoining is mutual, so the two columns say the same either way.
-        _swap_columns, otherwise={"obi-rejoining": "same", "mcs-bench, tables by task": "mapping",
-                                  "ancientdoc, OCR alone": "mapping"},
+        _swap_columns, otherwise={"obi-rejoining": "same", "ancientdoc, OCR alone": "mapping"},
     ),
     "a file has another suffix": Damage(any_of(
         _rename(".parquet", ".bin"), _rename(".jsonl", ".txt"), _rename(".json", ".txt"),

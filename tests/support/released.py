@@ -269,7 +269,9 @@ FORMS = {
     "alto": Form("alto", alto),
     "hocr": Form("hocr", hocr),
     "mcs-bench": Form("mcs-bench", mcs_bench),
-    "mcs-bench, tables by task": Form("mcs-bench", mcs_bench_tables),
+    "mcs-bench, tables by task": Form(
+        "mcs-bench", mcs_bench_tables, options={"fields.image": "images/{task}/{ID}.*"}
+    ),
     "ancientdoc": Form("ancientdoc-lines", ancientdoc),
     "hisdoc": Form("hisdoc", hisdoc),
     "obi-recognition": Form("obi-recognition", obi_recognition),

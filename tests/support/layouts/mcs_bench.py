@@ -501,6 +501,8 @@ LAYOUTS = [
         "IDs from 1 in every task, images by task and ID",
         "data.json; images/T7/1.png",
         with_images(lambda e: f"images/{e.task.id}/{e.place}.png", None, lambda e: {"ID": e.place}),
+        options={"fields.image": "images/{task}/{ID}.*"},
+        detected=False,
     ),
     layout(
         "the task by its Chinese name",
@@ -541,13 +543,6 @@ LAYOUTS = [
         listed(apart(lambda e: {"Options": by_letter(e)})),
     ),
     layout(
-        "options as objects",
-        "data.json; images/",
-        listed(
-            apart(lambda e: {"Options": [{"label": x, "text": o} for x, o in by_letter(e).items()]})
-        ),
-    ),
-    layout(
         "options in one text",
         "data.json; images/",
         listed(
@@ -569,16 +564,22 @@ LAYOUTS = [
         "answers as numbers of options, from 0",
         "data.json; images/",
         listed(lambda e: {"Answer": "ABCD".index(e.answer) if e.options else e.answer}),
+        options={"answer-is": "from-0"},
+        detected=False,
     ),
     layout(
         "answers as numbers of options, from 1",
         "data.json; images/",
         listed(lambda e: {"Answer": "ABCD".index(e.answer) + 1 if e.options else e.answer}),
+        options={"answer-is": "from-1"},
+        detected=False,
     ),
     layout(
         "images by ID",
         "data.json; images/<ID>.png",
         with_images(lambda e: f"images/{e.number}.png", None),
+        options={"fields.image": "images/{ID}.*"},
+        detected=False,
     ),
     layout(
         "images by ID with leading zeros",

@@ -50,12 +50,14 @@ def of_names(src: Path) -> None:
     put(
         src / MAP,
         """\
-rest = "metadata"
 names = '(?P<book>[^/]+)/(?P<char>.)_(?P<copy>[0-9]+)\\.png'
 
 [fields]
 answer = "char"
 group = "book"
+
+[metadata]
+copy = "copy"
 
 [constants]
 task = "T1"
@@ -75,7 +77,7 @@ def of_nested_json(src: Path) -> None:
     put(
         src / MAP,
         """\
-rest = "ignored"
+ignored = ["*"]
 messages = "messages"
 shared_transcriptions = true
 split.book = '(?P<letter>[a-z])[0-9]+'

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from keju.datasets.manifest import MANIFEST
 from keju.datasets.readers.base import Options, Reader
-from keju.datasets.readers.detecting import LOWEST, detection_command, find_best, find_candidates
+from keju.datasets.readers.detecting import LOWEST, find_best, find_candidates
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing
@@ -47,8 +47,6 @@ FORMATS: Registry[Reader[Any]] = Registry(
 AUTO = "auto"
 """The value in place of a format that selects the one found by `detecting.best`, with its options.
 """
-
-_HINT = "See what it must look like: keju data formats {}"
 
 
 class Imported(NamedTuple):
@@ -111,19 +109,10 @@ def import_dataset(
         notes += [*_about_counts(made), *filter(None, [ungrouped]), *_about_unknown(made)]
         return Imported(made, tuple(notes), tuple(log.dropped))
     except DataError as error:
-        # Whoever gives a mapping needs the hint about it.
-        other = "" if "map" in given else _other_format(src, reader)
-        if isinstance(error, ProblemsError) and other:
-            lines = [*error.lines, _("{}: {}", src, other)]
-            raise ProblemsError(lines, file=src, hint=other) from None
-        if isinstance(error, ProblemsError) or (error.file and error.hint and not other):
+        if isinstance(error, ProblemsError) or (error.file and error.hint):
             raise
-        raise DataError(
-            error.problem,
-            file=error.file or src,
-            item=error.item,
-            hint=other or error.hint or _HINT.format(reader.name),
-        ) from None
+        hint = error.hint or _("See what it must look like: keju data formats {}", reader.name)
+        raise DataError(error.problem, file=error.file or src, item=error.item, hint=hint) from None
     finally:
         writer.abandon()
 
@@ -138,23 +127,6 @@ def _refuse_inside(out: Path, src: Path) -> None:
             src,
             shell_word(str(new_folder(src))),
         )
-
-
-_CLEAR = 0.9
-"""Fit from which a source is reported to have another format than the given one."""
-
-
-def _other_format(src: Path, reader: Reader[Any]) -> str:
-    """Format of a source and the command to import it, if another reader clearly fits better."""
-    listing = Listing(src)
-    ranked = [] if listing.obstacle() else find_candidates(listing, FORMATS.list_usable())
-    if not ranked or ranked[0].reader is reader or ranked[0].detection.fit < _CLEAR:
-        return ""
-    if any(each.reader is reader and each.detection.fit >= _CLEAR for each in ranked):
-        return ""
-    return _(
-        "Found {}. Import it: {}", ranked[0].detection.what, detection_command(ranked[0], listing)
-    )
 
 
 _SHOWN = 3

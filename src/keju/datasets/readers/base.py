@@ -4,23 +4,42 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import FieldInfo
 
 from keju.datasets.import_progress import count
 from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
-from keju.datasets.readers.option_texts import parse_options
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, shortened
+from keju.errors import (
+    DataError,
+    ProblemsError,
+    UsageError,
+    did_you_mean,
+    error_text,
+    nearest_names,
+    shortened,
+)
 from keju.images import EXTENSIONS
-from keju.settings import Settings, list_options
+from keju.local_paths import check_local
+from keju.settings import (
+    FAMILY,
+    Settings,
+    describe_error,
+    list_options,
+    name_option,
+    unwrap_type,
+)
 from keju.texts import _, listed
 
 if TYPE_CHECKING:
@@ -90,13 +109,71 @@ class Reader(Generic[S]):
         return own | ({OPTION: OPTION_HELP} if self.texts else {})
 
     def parse(self, options: Options) -> S:
-        """The settings that options mean.
+        """The settings that options mean; a path or number with an empty text has its default.
+
+        A member of the family ``field.NAME`` is an option with a name in place of NAME.
 
         Raises:
             UsageError: an option is unknown, missing or has a wrong value.
             ProblemsError: there are several errors.
         """
-        return parse_options(options, self.settings, self.name, texts=self.texts)
+        fields = {name_option(each): each for each in msgspec.structs.fields(self.settings)}
+        values: dict[str, Any] = {}
+        faults: list[UsageError] = []
+        for option, text in options.items():
+            family, __, member = option.partition(".")
+            if option == OPTION and self.texts:
+                continue
+            if member and family + FAMILY in fields:
+                values.setdefault(fields[family + FAMILY].name, {})[member] = text
+            elif option not in fields or option.endswith(FAMILY):
+                faults.append(self._unknown(option))
+            elif text or unwrap_type(fields[option].type) not in {int, float, Path}:
+                try:
+                    values[fields[option].name] = _value_of(option, text, fields[option])
+                except UsageError as error:
+                    faults.append(error)
+        faults += [
+            UsageError("format {0} needs the option {1}. Give it: --option {1}=…", self.name, name)
+            for name, field in fields.items()
+            if field.required and not options.get(name) and field.name not in values
+        ]
+        if faults:
+            raise faults[0] if len(faults) == 1 else ProblemsError(map(error_text, faults))
+        try:
+            return self.settings(**values)
+        except ValueError as error:  # raised by the settings themselves
+            raise ProblemsError([_("{}: {}", self.name, error_text(error))]) from None
+
+    def _unknown(self, option: str) -> UsageError:
+        return UsageError(
+            "format {} has no option {!r}.{} Options: {}",
+            self.name,
+            option,
+            did_you_mean(nearest_names(option, self.every_option)),
+            ", ".join(self.every_option) or _("none"),
+        )
+
+
+_YES_OR_NO = {"yes": True, "no": False}
+
+
+def _value_of(option: str, text: str, field: FieldInfo) -> object:
+    """The value that the text of an option means for a setting."""
+    kind = unwrap_type(field.type)
+    if kind is Path:
+        check_local(text, option)
+        return Path(text)
+    # msgspec takes no limits of a number that may also be None.
+    limited: Any = Annotated[(kind, *getattr(field.type, "__metadata__", (Meta(),)))]
+    value = _YES_OR_NO.get(text.casefold(), text) if kind is bool else text
+    try:
+        return msgspec.convert(value, limited, strict=False)
+    except msgspec.ValidationError as error:
+        reason = _("use yes or no")
+        if kind is not bool:
+            reason = describe_error(str(error), field.type).text
+        raise UsageError("option {}={}: {}", option, text, reason) from None
 
 
 def plain_file(path: Path) -> Path:
@@ -106,9 +183,23 @@ def plain_file(path: Path) -> Path:
         DataError: it is missing, or something else: a directory, or a pipe, which would block.
     """
     if not path.is_file():
-        wrong = _("not a file") if path.exists() else _("no such file")
-        raise DataError(wrong, file=path, hint=_("Put the file at this path"))
+        problem = _("not a file") if path.exists() else _("no such file")
+        raise DataError(problem, file=path, hint=_("Put the file at this path"))
     return path
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Report a file that the system cannot read.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason, hint = error.strerror or error, _("Replace it by a readable file")
+        raise DataError("not readable: {}", reason, file=path, hint=hint) from None
 
 
 def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -120,26 +211,18 @@ def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
     """
     check_time()
     count(files=1)
-    try:
+    with reading(path):
         size = plain_file(path).stat().st_size
         if size > most:
-            raise DataError(
-                "{:,} MB, more than {:,} MB",
-                size >> 20,
-                most >> 20,
-                file=path,
-                hint="Split the file",
-            )
+            problem = _("{:,} MB, more than {:,} MB", size >> 20, most >> 20)
+            raise DataError(problem, file=path, hint="Split the file")
         data = path.read_bytes()
-    except OSError as error:
-        raise DataError(
-            "not readable: {}",
-            error.strerror or error,
-            file=path,
-            hint="Replace it by a readable file",
-        ) from None
     check_pointer(data, path)
     return data
+
+
+LFS_POINTER = b"version https://git-lfs"
+"""The beginning of a file that Git LFS left in place of the data."""
 
 
 def check_pointer(head: bytes, file: Path) -> None:
@@ -149,12 +232,11 @@ def check_pointer(head: bytes, file: Path) -> None:
         DataError: it does.
     """
     if head.startswith(LFS_POINTER):
-        raise DataError(
-            "a Git LFS pointer, not the file itself", file=file, hint="Download it: git lfs pull"
-        )
+        hint = _("Download it: git lfs pull")
+        raise DataError("a Git LFS pointer, not the file itself", file=file, hint=hint)
 
 
-def source_text(path: Path, most: int = MOST_TEXT) -> str:
+def source_text(path: Path) -> str:
     """The text of a file, without byte-order mark, its lines ended by line feeds.
 
     An encoding that is not UTF-8 is reported at the end of the import.
@@ -165,15 +247,10 @@ def source_text(path: Path, most: int = MOST_TEXT) -> str:
             equally.
     """
     log = import_log()
-    data = source_bytes(path, most)
-    found = decode(data, path, log.encoding)
+    found = decode(source_bytes(path, MOST_TEXT), path, log.encoding)
     if found.encoding != UTF_8:
         log.decoded(path, found.encoding)
     return found.text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-LFS_POINTER = b"version https://git-lfs"
-"""The beginning of a file that Git LFS left in place of the data."""
 
 
 def check_name(name: str, file: Path, hint: str = "") -> None:
@@ -183,12 +260,8 @@ def check_name(name: str, file: Path, hint: str = "") -> None:
         DataError: the name contains such bytes.
     """
     if any("\ud800" <= char <= "\udfff" for char in name):
-        raise DataError(
-            "the name {!r} is not UTF-8",
-            shortened(name),
-            file=file,
-            hint=hint or _("Rename it; a whole tree: convmv -r -f ENCODING -t UTF-8"),
-        )
+        hint = hint or _("Rename it; a whole tree: convmv -r -f ENCODING -t UTF-8")
+        raise DataError("the name {!r} is not UTF-8", shortened(name), file=file, hint=hint)
 
 
 def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
@@ -198,7 +271,6 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
         DataError: it is empty, absolute, too long, contains ``..``, or is a link to outside.
     """
     plain = PurePosixPath(name.replace("\\", "/"))
-    shown = shortened(name)
     climbs = not plain.parts or plain.is_absolute() or ".." in plain.parts
     if not climbs and "\0" not in name and ":" not in plain.parts[0]:
         path = root / plain
@@ -206,20 +278,14 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
             with suppress(FileNotFoundError, NotADirectoryError):
                 path.lstat()
         except OSError as error:
-            problem = _(
-                "image {!r}: {}", shown, error.strerror or error, hint="Give it another name"
-            )
-            raise DataError(problem, file=file, item=item) from None
+            problem = _("image {!r}: {}", shortened(name), error.strerror or error)
+            hint = _("Give it another name")
+            raise DataError(problem, file=file, item=item, hint=hint) from None
         if not leads_out(path, root):
             return path
-    raise DataError(
-        "file {!r} must be inside {}",
-        shown,
-        root,
-        file=file,
-        item=item,
-        hint="Move it there, and write its path relative to that folder",
-    )
+    problem = _("file {!r} must be inside {}", shortened(name), root)
+    hint = _("Move it there, and write its path relative to that folder")
+    raise DataError(problem, file=file, item=item, hint=hint)
 
 
 def is_litter(name: str) -> bool:
@@ -248,11 +314,8 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
     """
     for place, folders, files in os.walk(folder):
         if not (folders or files) and Path(place).suffix.casefold().lstrip(".") in suffixes:
-            raise DataError(
-                "an empty folder with the name of a file",
-                file=Path(place),
-                hint="Put the file at this path, or remove the folder",
-            )
+            hint = _("Put the file at this path, or remove the folder")
+            raise DataError("an empty folder with the name of a file", file=Path(place), hint=hint)
         folders[:] = sorted(name for name in folders if not is_litter(name))
         for name in sorted(files):
             check_time()

@@ -24,13 +24,9 @@ _BLANK = re.compile(r"\{([^{}:]+)(?::0?([0-9]{1,2}))?\}")
 
 
 class Record(NamedTuple):
-    """One record.
+    """One record: its place, its cells by column, and the table of the mapping that it is from.
 
-    Attributes:
-        place: its place, for errors.
-        cells: its cells by column.
-        table: the table of the mapping that it is from.
-        derived: those of its columns that are not the source's own, but parts of its path.
+    `derived` are those of its columns that are not the source's own, but parts of its path.
     """
 
     place: Place
@@ -106,8 +102,7 @@ def _values_in(cell: object) -> Iterator[object]:
         try:
             cell = decode_json(cell)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            cell = python_list(cell.strip()) or [cell]
-            yield from cell
+            yield from python_list(cell.strip()) or [cell]
             return
     if isinstance(cell, list):
         for value in cell:
@@ -125,16 +120,11 @@ def filled(template: str, cells: JsonObject, place: Place, *, needed: bool = Tru
     """
 
     def value(blank: re.Match[str]) -> str:
-        text = cell_text(cells.get(blank[1]), blank[1], place).strip()
-        if not text and needed and blank[1] != "folder":
-            raise place.error(
-                _(
-                    "no value in the column {!r} for {!r}",
-                    blank[1],
-                    template,
-                    hint=_("Columns: {}", ", ".join(list(cells)[:30])),
-                )
-            )
+        column = blank[1]
+        text = cell_text(cells.get(column), column, place).strip()
+        if not text and needed and column != "folder":
+            hint = _("Columns: {}", ", ".join(list(cells)[:30]))
+            raise place.error(_("no value in the column {!r} for {!r}", column, template), hint)
         return text.zfill(int(blank[2])) if blank[2] else text
 
     text = _BLANK.sub(value, template)
@@ -177,35 +167,25 @@ def cell_text(value: object, column: str, place: Place) -> str:
 
 def not_text(value: object, column: str, place: Place) -> DataError:
     """The error of a cell that is not a text."""
-    return place.error(
-        _(
-            "expected text in {!r}; found {}",
-            column,
-            type(value).__name__,
-            hint="Write it as a text, or name a column inside it: OUTER.INNER",
-        )
-    )
+    problem = _("expected text in {!r}; found {}", column, type(value).__name__)
+    return place.error(problem, _("Write it as a text, or name a column inside it: OUTER.INNER"))
 
 
-def flat(cells: JsonObject) -> JsonObject:
+def flat(cells: JsonObject, prefix: str = "", depth: int = 0) -> JsonObject:
     """The cells of a record without empty ones; a field of an object in it is ``OUTER.INNER``.
 
     Images in Hugging Face's form, an object with bytes and path, stay whole; the path is a column
     too.
     """
     found: JsonObject = {}
-    _flatten(cells, "", 0, found)
-    return found
-
-
-def _flatten(cells: JsonObject, prefix: str, depth: int, found: JsonObject) -> None:
     for key, value in cells.items():
         if isinstance(value, dict) and value and depth < _DEEPEST and not _is_image(value):
-            _flatten(value, f"{prefix}{key}.", depth + 1, found)
+            found |= flat(value, f"{prefix}{key}.", depth + 1)
         elif not (value is None or (isinstance(value, float) and math.isnan(value))):
             found[f"{prefix}{key}"] = value
-            if isinstance(value, dict) and value and isinstance(value.get("path"), str):
+            if isinstance(value, dict) and isinstance(value.get("path"), str):
                 found[f"{prefix}{key}.path"] = value["path"]
+    return found
 
 
 def _is_image(value: JsonObject) -> bool:

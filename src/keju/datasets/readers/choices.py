@@ -19,31 +19,21 @@ from keju.texts import _
 LABEL = re.compile(r"\A\s*(?:[(（]([A-ZＡ-Ｚ])[)）]|([A-ZＡ-Ｚ])[、.．:：)）](?![A-Z]\.))\s*")
 """The letter before the text of an option."""
 
-_BEFORE = (
-    r"(?:(?:the )?(?:correct )?(?:answer|option|choice)(?: is)?|"
-    r"(?:正[确確])?(?:答案|选项|選項)|选择?|選擇?)?[是为為]?\s*[：:]?\s*"
-)
-_LETTER = re.compile(
-    _BEFORE + r"[*_]*[(（\[【「]?([A-Za-zＡ-Ｚａ-ｚ])[)）\]】」]?[*_]*[、.．,，:：。]?",
-    re.IGNORECASE,
-)
-_WITH_TEXT = re.compile(
-    _BEFORE + r"[(（\[【]?([A-Za-zＡ-Ｚａ-ｚ])(?:[)）\]】、.．:：。]|\s)\s*(.+)",
-    re.IGNORECASE | re.DOTALL,
-)
+_LETTER = re.compile(r"[*_(（\[【「]*([A-Za-zＡ-Ｚａ-ｚ])[*_)）\]】」、.．,，:：。]*")
+"""An answer that is a letter alone."""
+
 _LATER_LABEL = re.compile(r"[\s,，;；|]([B-Z])[、.．:：)）]")
 _QUOTED = re.compile(r"\s*(?:'([^'\\]*)'|\"([^\"\\]*)\")\s*([,\]])")
 _PARTS = re.compile(r"[\n|｜;；]")
 _NUMBER = re.compile(r"[0-9]{1,2}(?:\.0)?")
-_TEXT_KEYS = ("text", "content", "value", "option", "内容")
 
 
 def options_from(value: object, place: Place) -> tuple[str, ...]:
     """The options in one cell, without their letters.
 
     Args:
-        value: a list of texts or of objects with a text, an object by letter, or one text with
-            letters, as JSON, or separated by line breaks, ``|`` or ``;``.
+        value: a list of texts, an object by letter, or one text with letters, as JSON, or separated
+            by line breaks, ``|`` or ``;``.
         place: of the record, for errors.
 
     Raises:
@@ -59,11 +49,12 @@ def options_from(value: object, place: Place) -> tuple[str, ...]:
         if last != ascii_uppercase[: len(letters)]:
             raise _unordered(join_names(letters), place)
         return tuple(text_of(value, letter, place) for letter in letters)
-    if isinstance(value, list):
-        if len(value) == 1 and isinstance(value[0], str):
-            return options_in(value[0]) or tuple(value)
-        return unlettered([_text_in(each, place) for each in value], place)
-    raise _no_list(place)
+    if not isinstance(value, list) or any(isinstance(option, dict) for option in value):
+        hint = _('Write ["…", "…"], or {"A": "…", "B": "…"}')
+        raise place.error(_("the options are not a list of texts"), hint)
+    if len(value) == 1 and isinstance(value[0], str):
+        return options_in(value[0]) or tuple(value)
+    return unlettered([text_of({"": option}, "", place) for option in value], place)
 
 
 def unlettered(options: list[str], place: Place) -> tuple[str, ...]:
@@ -109,25 +100,17 @@ def is_number(answer: str, options: tuple[str, ...]) -> bool:
 
 
 def letter_of(answer: str, options: tuple[str, ...]) -> str:
-    """The letter that an answer means: alone, before its text, or as the text of one option.
+    """The letter that an answer means: alone, or as the text of one option.
 
-    ``a``, ``B.``, ``(C)``, ``Ｂ``, ``答案B`` and ``B. 論語`` are letters. An answer that means none
-    or several is returned as it is.
+    ``a``, ``B.``, ``(C)`` and ``Ｂ`` are letters. Any other answer stays as it is.
     """
     text = answer.strip()
     lettered = list(zip(ascii_uppercase, options, strict=False))
     same = [letter for letter, option in lettered if option and text == option.strip()]
     if len(same) == 1:
         return same[0]
-    plain = unicodedata.normalize("NFKC", text) if len(text) == 1 else text
-    if (match := _LETTER.fullmatch(plain)) and _folded(match[1]) in dict(lettered):
+    if (match := _LETTER.fullmatch(text)) and _folded(match[1]) in dict(lettered):
         return _folded(match[1])
-    for letter, option in lettered:
-        if option and text == f"{letter}{option}":
-            return letter
-    labelled = _WITH_TEXT.fullmatch(text)
-    if labelled and _same(labelled[2], dict(lettered).get(_folded(labelled[1]), "")):
-        return _folded(labelled[1])
     folded = in_script(text, "simplified")
     same = [letter for letter, option in lettered if in_script(option, "simplified") == folded]
     return same[0] if len(same) == 1 and text else text
@@ -151,30 +134,21 @@ def known_letter(
         DataError: the answer means no option.
     """
     text = answer.strip()
-    last = ascii_uppercase[len(options) - 1]
+    known = ascii_uppercase[: len(options)]
     if first is not None and is_number(text, options):
         number = int(float(text)) - first
         if 0 <= number < len(options):
-            return ascii_uppercase[number]
-        raise place.error(
-            _(
-                "the answer {!r} is not the number of an option",
-                shortened(text, 20),
-                hint="Correct the answer, or answer_is in the mapping",
-            )
+            return known[number]
+        problem = _("the answer {!r} is not the number of an option", shortened(text, 20))
+        raise place.error(problem, _("Correct the answer, or answer_is in the mapping"))
+    letter = letter_of(text, ("",) * len(options)) if letter_first else ""
+    if letter not in {*known}:
+        letter = letter_of(text, options)
+    if letter and letter not in {*known}:
+        problem = _(
+            "the answer {!r} is not one of the options A to {}", shortened(letter, 20), known[-1]
         )
-    letter = letter_of(answer, ("",) * len(options)) if letter_first else ""
-    if letter not in {*ascii_uppercase[: len(options)]}:
-        letter = letter_of(answer, options)
-    if letter and letter not in {*ascii_uppercase[: len(options)]}:
-        raise place.error(
-            _(
-                "the answer {!r} is not one of the options A to {}",
-                shortened(letter, 20),
-                last,
-                hint="Write the letter of the right option",
-            )
-        )
+        raise place.error(problem, _("Write the letter of the right option"))
     return letter
 
 
@@ -204,33 +178,9 @@ def python_list(text: str) -> list[str]:
     return found if end == "]" and place == len(text) else []
 
 
-def _text_in(option: object, place: Place) -> str:
-    if not isinstance(option, dict):
-        return text_of({"": option}, "", place)
-    if key := next((key for key in _TEXT_KEYS if key in option), None):
-        return text_of(option, key, place)
-    raise _no_list(place)
-
-
-def _no_list(place: Place) -> DataError:
-    return place.error(
-        _("the options are not a list of texts", hint='Write ["…", "…"], or {"A": "…", "B": "…"}')
-    )
-
-
 def _unordered(letters: str, place: Place) -> DataError:
-    return place.error(
-        _("expected options A, B, C …; found {}", letters, hint="Letter them from A on")
-    )
-
-
-def _same(text: str, option: str) -> bool:
-    """Whether two texts have the same characters, in any script and with any punctuation."""
-    one, other = (
-        "".join(char for char in in_script(each, "simplified").casefold() if char.isalnum())
-        for each in (text, option)
-    )
-    return one == other != ""
+    problem = _("expected options A, B, C …; found {}", letters)
+    return place.error(problem, _("Letter them from A on"))
 
 
 def _folded(letter: str) -> str:

@@ -35,17 +35,15 @@ def with_conversation(cells: JsonObject, column: str, place: Place) -> JsonObjec
         images += shown
         speaker = _SPEAKERS.get(str(message.get("role", message.get("from", ""))).casefold())
         if speaker is None:
-            raise place.error(_("a message without its role", hint="Write user or assistant"))
+            raise place.error(_("a message without its role"), _("Write user or assistant"))
         texts[speaker].append(text)
     if len(texts["user"]) != 1 or len(texts["assistant"]) > 1:
-        raise place.error(
-            _(
-                "{} and {} in a conversation",
-                n_("{n:,} question", "{n:,} questions", len(texts["user"])),
-                n_("{n:,} answer", "{n:,} answers", len(texts["assistant"])),
-                hint="Write one question and its answer",
-            )
+        problem = _(
+            "{} and {} in a conversation",
+            n_("{n:,} question", "{n:,} questions", len(texts["user"])),
+            n_("{n:,} answer", "{n:,} answers", len(texts["assistant"])),
         )
+        raise place.error(problem, _("Write one question and its answer"))
     values = (texts["user"][0], "".join(texts["assistant"]), images)
     kept = {name: cell for name, cell in cells.items() if name != column}
     return kept | {name: value for name, value in zip(CONVERSATION, values, strict=True) if value}

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Table_
 from functools import cache, cached_property
-from itertools import chain, count
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -44,27 +44,20 @@ _NUMBER = re.compile(r"(?<![a-z0-9])(?:tasks?|t|任务)[\s_.-]{0,2}0{0,3}([1-9]\
 _BARE = re.compile(r"0{0,3}([1-9]\d?)(?:\.0)?(?![0-9a-z]|[.]\d)")
 _WORD = re.compile(r"[a-z]+|[0-9]+|[^\W_a-z0-9]+")
 _QUESTIONS = ("question", "question_simplified", "question_traditional")
-_SCRIPTS_OF = ("answer_simplified", "answer_traditional")
-_ONLY_LOOKED_AT = frozenset(
-    {"answer_traditional", "answer_index", "messages", "options_traditional"}
-)
+_ONLY_LOOKED_AT = frozenset({"answer_traditional", "answer_index", "messages"})
 
 
 class Preset(Struct, frozen=True, forbid_unknown_fields=True):
     """Facts about one release that a draft uses before it looks at a source.
 
     Attributes:
-        name: the format's.
-        what: a short description.
-        layout: the files of a source, for ``keju data formats``.
         benchmark: whose tasks the names of files and tasks mean; empty: any benchmark of a paper.
         signs: names of columns, one of which (or with `all_signs` each) the source has; of images
             with texts, the paths of the texts.
         only_signs: whether it has no other columns.
         whole: whether `mapping` is complete, so that nothing is drafted.
         optional: whether a complete mapping loses the fields whose columns no table has.
-        mapping: keys of the mapping that are not drafted.
-        names: more words: ``roles``, ``metadata`` and ``domains``.
+        domains: other names of the benchmark's domains.
         evidence: where the names are from.
     """
 
@@ -78,25 +71,19 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
     whole: bool = False
     optional: bool = False
     mapping: dict[str, Any] = field(default_factory=dict)
-    names: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    domains: dict[str, list[str]] = field(default_factory=dict)
     evidence: str = ""
 
 
 class Drafted(NamedTuple):
-    """A drafted mapping.
+    """A drafted mapping, with `TODO` for what a person must complete.
 
-    Attributes:
-        mapping: with `TODO` for what a person must complete.
-        notes: what was found, one line each.
-        comments: of a place in the mapping, such as ``fields.id``, examples of its values.
-        reasons: of each `TODO` in the mapping, why it is not certain.
-        rows: the number of records that were looked at.
-        fit: how sure it is, from 0 to 1, that the source is of the preset's benchmark.
+    `reasons` says of each `TODO` why it is not certain, `rows` how many records were looked at, and
+    `fit`, from 0 to 1, how sure it is that the source is of the preset's benchmark.
     """
 
     mapping: Mapping
     notes: tuple[str, ...] = ()
-    comments: dict[str, str] = {}  # noqa: RUF012 - never changed
     reasons: dict[str, str] = {}  # noqa: RUF012 - never changed
     rows: int = 0
     fit: float = 0.0
@@ -120,37 +107,26 @@ class _List(NamedTuple):
 
 
 class _Words:
-    """The vocabulary of names, with a preset's own."""
+    """The vocabulary of names, in both scripts."""
 
     def __init__(self, preset: Preset) -> None:
         shipped = shipped_toml("keju.datasets.readers", "names.toml", dict[str, Any])
-
-        def both(section: str) -> dict[str, tuple[str, ...]]:
-            own = preset.names.get(section, {})
-            known = shipped.get(section, {})
-            return {
-                name: tuple(
-                    dict.fromkeys(
-                        spelling
-                        for each in (*own.get(name, ()), *known.get(name, ()))
-                        for spelling in (each, in_script(each, "traditional"))
-                    )
-                )
-                for name in {**known, **own}
-            }
-
-        self.roles = both("roles")
-        self.metadata = {plain_name(w): key for key, ws in both("metadata").items() for w in ws}
-        self.never = {plain_name(word) for word in both("never")["names"]}
+        self.roles = {
+            role: tuple(dict.fromkeys(map(_plain, names)))
+            for role, names in shipped["roles"].items()
+        }
+        self.metadata = {
+            _plain(name): key for key, names in shipped["metadata"].items() for name in names
+        }
+        self.never = {*map(_plain, shipped["never"]["names"])}
         self.known = [each for each in tasks() if each.benchmark == preset.benchmark] or [
             each for each in tasks() if each.from_paper
         ]
         self._names = _by_name((name, t) for t in self.known for name in (t.name_zh, t.name_en))
-        domains = preset.names.get("domains", {})
         self._domains = _by_name(
             (name, t.domain)
             for t in self.known
-            for name in (t.domain, t.domain_zh, *domains.get(t.domain, ()))
+            for name in (t.domain, t.domain_zh, *preset.domains.get(t.domain, ()))
         )
 
     def named(self, word: str) -> list[Task]:
@@ -204,6 +180,12 @@ def _longest(word: str, table: Table_[str, list[Any]]) -> list[Any]:
 
 
 @cache
+def _plain(name: str) -> str:
+    """A name of a column without the differences between its spellings and scripts."""
+    return in_script(plain_name(name), "simplified")
+
+
+@cache
 def _spaced(name: str) -> str:
     return " ".join(_WORD.findall(in_script(name.casefold(), "simplified")))
 
@@ -234,13 +216,11 @@ class _Draft:
         self.given = given
         self.words = _Words(preset)
         self.notes: list[str] = []
-        self.comments: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
         self.ignored: list[str] = []
         self.made: dict[str, Any] = {}
         self.lists: list[_List] = []
         self.roles: dict[str, Columns] = {}
-        self.values: dict[str, str] = {}
         self.said: list[Task] = []
         self.nulls: set[str] = set()
 
@@ -251,28 +231,26 @@ class _Draft:
 
     def make(self) -> Drafted:
         self.lists = self._lists()
-        fixed = {**self.preset.mapping, **{k: v for k, v in self.given.items() if v}}
-        sections = {
-            key: {**self.preset.mapping.get(key, {}), **self.given.get(key, {})}
-            for key in ("fields", "constants", "metadata", "values", "blanks", "constant_metadata")
-        }
-        own = {key: value for key, value in fixed.items() if key not in sections}
+        stated: dict[str, Any] = {**self.preset.mapping}
+        for key, value in self.given.items():
+            stated[key] = {**stated.get(key, {}), **value} if isinstance(value, dict) else value
         if self.lists:
-            self._from_tables(sections)
+            self._from_tables(stated)
         else:
             self._from_images()
-        for key, table in sections.items():
-            self.made[key] = {**self.made.get(key, {}), **table}
-        if sections["constants"].get("task"):
-            for each in self.made.get("tables", ()):
-                if each.get("task", "").startswith(TODO):
-                    del each["task"]
-        data = {"preset": self.preset.name, **self.made, **own}
-        data["ignored"] = list(dict.fromkeys((*self.ignored, *data.get("ignored", ()))))
+        if stated.get("constants", {}).get("task"):
+            for table in self.made.get("tables", ()):
+                if table.get("task", "").startswith(TODO):
+                    del table["task"]
+        data = {"preset": self.preset.name, **self.made}
+        for key, value in stated.items():
+            data[key] = {**data.get(key, {}), **value} if isinstance(value, dict) else value
+        data["ignored"] = list(dict.fromkeys((*self.ignored, *stated.get("ignored", ()))))
         data = {key: value for key, value in data.items() if value not in ("", {}, [], ())}
-        count = sum(len(each.rows) for each in self.lists)
         mapping = mapping_from(data, Path("--option"))
-        return Drafted(mapping, tuple(self.notes), self.comments, self.reasons, count, self._fit())
+        return Drafted(
+            mapping, tuple(self.notes), self.reasons, sum(1 for _row in self._rows), self._fit()
+        )
 
     def _todo(self, reason: str) -> str:
         """The value of a place that a person must complete."""
@@ -292,38 +270,37 @@ class _Draft:
         """The lists with questions; every other table is ignored, and named in a note."""
         suffixes = {suffix.lstrip(".") for suffix in SUFFIXES}
         files = list(files_under(self.src, suffixes)) if self.src.is_dir() else [self.src]
-        files = [file for file in files if file.suffix.casefold().lstrip(".") in suffixes]
+        files = [file for file in files if file.suffix.casefold() in SUFFIXES]
         whole = sum(file.stat().st_size for file in files) <= MOST_BYTES
-        found: list[_List] = []
+        asking: list[_List] = []
         others: list[_List] = []
-        refused: list[tuple[str, DataError]] = []
+        unreadable: dict[str, DataError] = {}
         for file in files:
             path = file.relative_to(self.root).as_posix()
             try:
                 tables = lists_in(file, sys.maxsize if whole else SAMPLE)
             except DataError as error:
-                refused.append((path, error))
+                if file.suffix.casefold() != ".json":
+                    raise
+                unreadable[path] = error  # A JSON file may have no records: it has settings.
                 continue
-            for each in tables:
-                one = _List(path, each.key, each.shape, [flat(row.cells) for row in each.rows])
-                self.nulls |= {key for row in each.rows for key, cell in row.cells.items()
-                               if cell is None}  # fmt: skip
-                (found if self._asks(one) else others).append(one)
-        if not found:
-            if refused and not others:
-                raise refused[0][1]
-            found, others = others, []
-        used = {each.path for each in found}
-        if refused and not refused[0][0].casefold().endswith(".json"):
-            raise refused[0][1]
-        for path in dict.fromkeys([*(e.path for e in others), *(p for p, __ in refused)]):
+            for key, shape, rows in tables:
+                table = _List(path, key, shape, [flat(row.cells) for row in rows])
+                self.nulls |= {k for row in rows for k, cell in row.cells.items() if cell is None}
+                (asking if self._asks(table) else others).append(table)
+        if not asking:
+            if unreadable and not others:
+                raise next(iter(unreadable.values()))
+            asking, others = others, []
+        used = {table.path for table in asking}
+        for path in dict.fromkeys([*(table.path for table in others), *unreadable]):
             if path not in used:
                 self.ignored.append(path)
                 self.notes.append(_("no questions in {}: ignored", path))
             else:
-                keys = [".".join(each.key) for each in others if each.path == path]
+                keys = [".".join(table.key) for table in others if table.path == path]
                 self.notes.append(_("no questions in {}, {}: not read", path, ", ".join(keys)))
-        return found
+        return asking
 
     def _asks(self, table: _List) -> bool:
         """Whether records have a question, an answer with an image, or a conversation."""
@@ -334,86 +311,76 @@ class _Draft:
 
     def _named_roles(self, columns: Iterable[str]) -> dict[str, list[str]]:
         """The columns that the names of each role fit, in the order of the names."""
-        plain: dict[str, str] = {}
-        for column in reversed(list(columns)):
-            if "." in column:
-                plain.setdefault(plain_name(column.rpartition(".")[2]), column)
-        for column in reversed(list(columns)):
-            plain[plain_name(column)] = column
+        ordered = list(columns)[::-1]
+        plain = {_plain(column.rpartition(".")[2]): column for column in ordered if "." in column}
+        plain |= {_plain(column): column for column in ordered}
         found = {}
         for role, names in self.words.roles.items():
-            there = dict.fromkeys(plain[plain_name(n)] for n in names if plain_name(n) in plain)
-            if there:
-                found[role] = list(there)
+            if role_columns := list(dict.fromkeys(plain[n] for n in names if n in plain)):
+                found[role] = role_columns
         return found
 
-    def _from_tables(self, sections: dict[str, dict[str, Any]]) -> None:
-        columns = _columns(row for each in self.lists for row in each.rows)
-        stated = {**sections["fields"]}
+    def _from_tables(self, keys: dict[str, Any]) -> None:
+        """Draft the keys of a mapping that are not stated in `keys`."""
+        columns = _columns(self._rows)
+        stated = keys.get("fields", {})
         named = self._named_roles(columns)
-        self.roles = {role: there[0] for role, there in named.items()}
+        self.roles = {role: role_columns[0] for role, role_columns in named.items()}
         self._choose_answers(named)
         self._choose_options(columns)
         if image := self.roles.get("image"):
-            numbered = re.compile(re.escape(plain_name(str(image))) + "[0-9]{1,2}")
-            more = [each for each in columns if numbered.fullmatch(plain_name(each))]
+            numbered = re.compile(re.escape(_plain(str(image))) + "[0-9]{1,2}")
+            more = [column for column in columns if numbered.fullmatch(_plain(column))]
             self.roles["image"] = (str(image), *more) if more else image
-        if "key" in columns and any(each.shape == "by-key" for each in self.lists):
+        if "key" in columns and any(table.shape == "by-key" for table in self.lists):
             self.roles.setdefault("id", "key")
-        if "task" not in self.roles and "task_name" in self.roles:
-            self.roles["task"] = self.roles["task_name"]
+        if "task_name" in self.roles:
+            self.roles.setdefault("task", self.roles["task_name"])
         self.roles |= stated
         if column := self.roles.get("messages"):
             self.made["messages"] = column
-            self.roles.setdefault("question", "messages.user")
-            self.roles.setdefault("answer", "messages.assistant")
-            self.roles.setdefault("image", "messages.images")
-        asked = {"question", "question_simplified"} & {*self.roles, *sections["constants"]}
-        if self.preset.mapping.get("prompt") == "verbatim" and not asked:
+            for role, part in zip(("question", "answer", "image"), CONVERSATION, strict=True):
+                self.roles.setdefault(role, part)
+        asked = {"question", "question_simplified"} & {*self.roles, *keys.get("constants", ())}
+        if keys.get("prompt") == "verbatim" and not asked:
             self.roles["question"] = self._todo(self._found_columns(_("a column")))
         self._tables(stated)
         self._ids(stated)
-        if "image" not in stated:
+        if "image" not in self.roles:
             self._images()
-        if "answer_is" not in self.given:
+        if "answer_is" not in keys:
             self._answer_numbers()
         fields = {r: c for r, c in self.roles.items() if r not in _ONLY_LOOKED_AT}
-        if "options_traditional" in self.roles:
-            fields["options_traditional"] = self.roles["options_traditional"]
         self.made["fields"] = fields
-        self._others(columns, fields, sections)
+        self._others(columns, fields, keys)
 
     def _choose_answers(self, named: dict[str, list[str]]) -> None:
         """The answer in both scripts, and a TODO where two other columns could be it."""
-        scripts = {role: named[role][0] for role in _SCRIPTS_OF if role in named}
         for role in ("question", "answer"):
             others = {
-                named[each][0] for each in (*_QUESTIONS, *_SCRIPTS_OF) if each != role
-                and each.startswith(role) and each in named
-            }  # fmt: skip
+                named[script_role][0]
+                for script_role in (f"{role}_simplified", f"{role}_traditional")
+                if script_role in named
+            }
             rivals = [
                 column
                 for number, column in enumerate(named.get(role, ()))
-                if column not in others
-                and not (number and plain_name(column) in self.words.metadata)
+                if column not in others and not (number and _plain(column) in self.words.metadata)
             ]
-            if len(rivals) > 1 and self._differ(rivals):
-                self.roles[role] = self._todo(either(rivals))
-            elif rivals:
-                self.roles[role] = rivals[0]
-        answer = self.roles.get("answer")
-        both = [scripts[r] for r in reversed(_SCRIPTS_OF) if r in scripts]
-        if isinstance(answer, str) and answer in both and len(both) > 1:
-            self.roles["answer"] = tuple(both)
-        if "answer" not in self.roles and "answer_index" in self.roles:
-            self.roles["answer"] = self.roles["answer_index"]
+            if rivals:
+                many = len(rivals) > 1 and self._differ(rivals)
+                self.roles[role] = self._todo(either(rivals)) if many else rivals[0]
+        both = tuple(named[r][0] for r in ("answer_traditional", "answer_simplified") if r in named)
+        if self.roles.get("answer") in both and len(both) > 1:
+            self.roles["answer"] = both
+        if "answer_index" in self.roles:
+            self.roles.setdefault("answer", self.roles["answer_index"])
 
     def _differ(self, columns: list[str]) -> bool:
-        for row in self._rows:
-            texts = {str(row[column]) for column in columns if row.get(column) not in (None, "")}
-            if len(texts) > 1:
-                return True
-        return False
+        texts = (
+            {str(row[c]) for c in columns if row.get(c) not in (None, "")} for row in self._rows
+        )
+        return any(len(of_row) > 1 for of_row in texts)
 
     @property
     def _rows(self) -> Iterator[JsonObject]:
@@ -421,19 +388,17 @@ class _Draft:
 
     def _choose_options(self, columns: list[str]) -> None:
         """Options in columns of their letters, or in one column, or in one object."""
-        lettered = {m[1]: c for c in columns if (m := _OPTION.fullmatch(plain_name(c)))}
+        lettered = {m[1]: c for c in columns if (m := _OPTION.fullmatch(_plain(c)))}
         if len(lettered) > 1 and "".join(sorted(lettered)) == "abcdefgh"[: len(lettered)]:
             chosen = tuple(lettered[letter] for letter in sorted(lettered))
             outer = {column.rpartition(".")[0] for column in chosen}
             self.roles["options"] = outer.pop() if len(outer) == 1 and "" not in outer else chosen
             return
         # An object with other keys is refused when it is read, rather than no options at all.
-        known = {plain_name(name) for name in self.words.roles["options"]}
-        outers = dict.fromkeys(column.partition(".")[0] for column in columns if "." in column)
-        if "options" not in self.roles and (
-            inside := [outer for outer in outers if plain_name(outer) in known]
-        ):
-            self.roles["options"] = inside[0]
+        for column in columns:
+            outer_name, point, __ = column.partition(".")
+            if point and _plain(outer_name) in self.words.roles["options"]:
+                self.roles.setdefault("options", outer_name)
 
     def _tables(self, stated: dict[str, Any]) -> None:
         """Each list with its task and script, and the task of each value of the task's column."""
@@ -468,34 +433,30 @@ class _Draft:
             )  # fmt: skip
 
     def _task_values(self, column: Columns) -> None:
+        """The task of each value of the column, of two names of tasks with its domain."""
         domain = self.roles.get("domain", "")
-        pairs = Counter(
-            (_text(_value(row, column)), _text(_value(row, domain)) if domain else "")
-            for row in self._rows
-        )
         found: dict[tuple[str, str], list[Task]] = {}
-        for value, within in pairs:
-            if value:
+        ids: dict[str, set[str]] = {}
+        for row in self._rows:
+            value = _text(_value(row, column))
+            within = _text(_value(row, domain)) if domain else ""
+            if value and (value, within) not in found:
                 named = self.words.named(value) or self.words.numbered(value)
                 narrow = self.words.within(named, within) if len(named) > 1 and within else []
                 found[value, within] = narrow or named
+                ids.setdefault(value, set()).add(",".join(t.id for t in found[value, within]))
         self.said += [each for named in found.values() for each in named]
-        of_value: dict[str, set[str]] = {}
-        for (value, __), named in found.items():
-            of_value.setdefault(value, set()).add(",".join(each.id for each in named))
-        if domain and any(len(ids) > 1 for ids in of_value.values()):
+        if domain and any(len(of_value) > 1 for of_value in ids.values()):
             self.roles["task"] = f"{{{domain}}}/{{{column}}}"
-            self.values = {
-                f"{within}/{value}": self._one(n) for (value, within), n in found.items()
-            }
+            values = {f"{within}/{value}": self._one(n) for (value, within), n in found.items()}
         else:
-            self.values = {
+            values = {
                 value: self._one(named)
                 for (value, __), named in found.items()
                 if not _is_plain(value, named)
             }
-        if self.values:
-            self.made["values"] = {"task": self.values}
+        if values:
+            self.made["values"] = {"task": values}
 
     def _ids(self, stated: dict[str, Any]) -> None:
         """The id as a template where IDs start again, or where there are none."""
@@ -523,11 +484,9 @@ class _Draft:
     def _images(self) -> None:
         if "image" in self.roles:
             return
-        if template := self._image_template():
-            self.roles["image"] = template
-            return
-        reason = _("a column, or a path such as {}", "images/{task}/{ID:03}.*")
-        if not self.images:
+        if self.images:
+            reason = _("a column, or a path such as {}", "images/{ID}.*")
+        else:
             self.notes.append(_("no images beside the tables, and no column for them"))
             reason = _("put images beside the tables, or delete the line if none is")
         self.roles["image"] = self._todo(self._found_columns(reason))
@@ -536,55 +495,6 @@ class _Draft:
         names = ", ".join(map(shortened, _columns(self._rows)[:30]))
         return _("{} (found the columns {})", reason, names)
 
-    def _image_template(self) -> str:
-        """The path by ID in the one folder, or folders of tasks, with an image for every ID.
-
-        It is empty if there is none or several. In a folder that is called after one task or
-        domain, an image may be of another one's ID.
-        """
-        column = self.roles.get("source_id") or self.roles.get("id")
-        if not isinstance(column, str) or "{" in column or column.startswith(TODO):
-            return ""
-        stems = Counter(str(PurePosixPath(image).with_suffix("")) for image in self.images)
-        rows = [(str(row["task"]), _text(_value(row, column))) for row in self._with_tasks()]
-        folders = dict.fromkeys(
-            PurePosixPath(*("{task}" if has_task(part) else part for part in parts))
-            for parts in dict.fromkeys(PurePosixPath(image).parent.parts for image in self.images)
-        )
-        found: list[tuple[PurePosixPath, list[str]]] = []
-        for folder in folders:
-            paths = [str(folder / name).replace("{task}", kind) for kind, name in rows]
-            # Beside 7.png an image T1_7.png may be of the record as well.
-            others = (str(folder / f"{kind}_{name}") for kind, name in rows)
-            fits = all(stems[path] == 1 for path in paths) and not any(map(stems.get, others))
-            if fits and not any(map(self._means_tasks, folder.parts)):
-                found.append((folder, paths))
-        if len(found) != 1:
-            return ""
-        folder, paths = found[0]
-        path, most = Counter(paths).most_common(1)[0]
-        if most > 1:
-            kinds = {kind for (kind, __), each in zip(rows, paths, strict=True) if each == path}
-            self.notes.append(
-                _("records of several tasks have one image by their ID: {} ({})",
-                  path, ", ".join(sorted(kinds)))
-            )  # fmt: skip
-        return (folder / f"{{{column}}}.*").as_posix()
-
-    def _means_tasks(self, folder: str) -> bool:
-        """Whether a folder is called after one task or domain."""
-        words = self.words
-        return bool(words.of_path([folder]) or words.within(words.known, folder))
-
-    def _with_tasks(self) -> Iterator[JsonObject]:
-        column, ids = self.roles.get("task", ""), {"": ""} | self.values
-        for table, each in zip(self.made["tables"], self.lists, strict=True):
-            for row in each.rows:
-                said = _text(_value(row, column)) if column else ""
-                if said not in ids:
-                    ids[said] = self._id_of(said)
-                yield {**row, "task": ids[said] or table.get("task", "")}
-
     def _id_of(self, value: str) -> str:
         named = self.words.named(value) or self.words.numbered(value)
         return named[0].id if len(named) == 1 else ""
@@ -592,37 +502,13 @@ class _Draft:
     # ---- answers and other columns
 
     def _answer_numbers(self) -> None:
-        """How answers to questions with options are numbered, seen from them."""
-        numbers: list[tuple[int, int]] = []
-        bare = Counter[bool]()
-        letters = {each.id for each in tasks() if each.queries[0].form == "letter"}
-        for row in self._with_tasks():
+        """Whether answers to questions with options are their numbers: nothing says from where."""
+        for row in self._rows:
             answer = _text(_value(row, self.roles.get("answer", ())))
             options = self._options_of(row)
-            number = int(float(answer)) if is_number(answer, tuple(options)) else None
-            if options and number is not None:
-                numbers.append((number, len(options)))
-            if not options and row["task"] in letters:
-                bare[number is not None] += 1
-        if bare[True]:
-            self.made["answer_is"] = self._todo(_("a number, and no options"))
-            return
-        if bare[False]:
-            self.notes.append(
-                n_("{n:,} question with one right option has no options",
-                   "{n:,} questions with one right option have no options", bare[False])
-            )  # fmt: skip
-        if not numbers:
-            return
-        zero = any(number == 0 for number, __ in numbers)
-        full = any(number == count for number, count in numbers)
-        if zero and full:
-            self.made["answer_is"] = self._todo(_("0 and the count of options both occur"))
-        elif zero or full:
-            self.made["answer_is"] = "from-0" if zero else "from-1"
-        else:
-            self.made["answer_is"] = self._todo(either(("from-0", "from-1")))
-        self.comments["answer_is"] = ", ".join(str(number) for number, __ in numbers[:5])
+            if options and is_number(answer, tuple(options)):
+                self.made["answer_is"] = self._todo(either(("from-0", "from-1")))
+                return
 
     def _options_of(self, row: JsonObject) -> list[str]:
         """The options of a record, in columns, in one column, or in its question."""
@@ -635,56 +521,40 @@ class _Draft:
         question = _text(_value(row, self.roles.get("question", ())))
         return [str(cell) for cell in cells] or list(options_in(question))
 
-    def _others(
-        self, columns: list[str], fields: dict[str, Columns], sections: dict[str, dict[str, Any]]
-    ) -> None:
+    def _others(self, columns: list[str], fields: dict[str, Columns], keys: dict[str, Any]) -> None:
         """Every column without a role: metadata, or ignored."""
-        used = set(_named_by(fields.values())) | {self.made.get("messages", "")}
-        used |= set(_named_by(sections["blanks"].values()))
+        used = set(_named_by([*fields.values(), *keys.get("blanks", {}).values()]))
+        used.add(self.made.get("messages", ""))
         used.discard("")  # A column of a table may have no name.
-        stated = set(sections["metadata"].values())
+        used.update(CONVERSATION)
+        stated = set(keys.get("metadata", {}).values())
         metadata: dict[str, str] = {}
         group = fields.get("group")
         for column in columns:
-            plain, last = plain_name(column), plain_name(column.rpartition(".")[2])
+            plain, last = _plain(column), _plain(column.rpartition(".")[2])
             canonical = self.words.metadata.get(plain) or self.words.metadata.get(last, "")
-            outer = column.partition(".")[0]
-            if column in CONVERSATION or column in stated:
+            is_used = column in used or column.partition(".")[0] in used
+            if column in stated or (is_used and not (column == group and canonical)):
                 continue
-            if (column in used or outer in used) and not (column == group and canonical):
-                self._comment_roles(fields, column)
-            elif plain in self.words.never:
+            if plain in self.words.never:
                 self.ignored.append(column)
             elif self._is_short(column):
-                key = _unused(canonical or column, metadata)
-                metadata[key] = column
-                self.comments[f"metadata.{key}"] = self._examples(column)
+                metadata[_unused(canonical or column, metadata)] = column
             else:
                 self.ignored.append(column)
                 self.notes.append(_("not short texts: {} is ignored", column))
         self.made["metadata"] = metadata
 
-    def _comment_roles(self, fields: dict[str, Columns], column: str) -> None:
-        for role, names in fields.items():
-            if column in _named_by([names]):
-                self.comments.setdefault(f"fields.{role}", self._examples(column))
-
     def _is_short(self, column: str) -> bool:
         for row in self._rows:
             value = row.get(column)
+            kinds = str if isinstance(value, list) else str | int | float | None
             texts = value if isinstance(value, list) else [value]
-            if not all(isinstance(each, str | int | float | None) for each in texts):
-                return False
-            if isinstance(value, list) and not all(isinstance(each, str) for each in value):
+            if not all(isinstance(each, kinds) for each in texts):
                 return False
             if sum(len(str(each)) for each in texts) > LONGEST:
                 return False
         return True
-
-    def _examples(self, column: str) -> str:
-        values = dict.fromkeys(_text(row.get(column)) for row in self._rows)
-        shown = [each for each in values if each][:3]
-        return ", ".join(printable(shortened(" ".join(each.split()), 40)) for each in shown)
 
     # ---- images as records
 
@@ -712,15 +582,14 @@ class _Draft:
         """How sure it is that the source is of the preset's benchmark: named tasks, then signs."""
         if not self.preset.name or not self.lists or not self._has_chinese():
             return 0.0
-        columns = {plain_name(c) for c in _columns(self._rows)}
-        signs = {plain_name(sign) for sign in self.preset.signs}
-        signed = signs <= columns if self.preset.all_signs else bool(signs & columns)
         column = self.roles.get("task", "")
         if column and self.said:
             words = {_text(_value(row, c)) for row in self._rows for c in _named_by([column])}
             if any(self.words.named(word) for word in words if word and not has_task(word)):
                 return 1.0
-        if signed:
+        columns = {plain_name(c) for c in _columns(self._rows)}
+        signs = {plain_name(sign) for sign in self.preset.signs}
+        if signs <= columns if self.preset.all_signs else signs & columns:
             return 0.95
         return 0.8 if self.said else 0.0
 
@@ -741,8 +610,8 @@ def _value(row: JsonObject, columns: Columns) -> object:
 
 def _unused(name: str, names: Table_[str, object]) -> str:
     """A name that is not in use: `name`, or ``NAME_2`` and so on."""
-    numbered = chain((name,), (f"{name}_{number}" for number in count(2)))
-    return next(each for each in numbered if each not in names)
+    numbered = (f"{name}_{number}" for number in count(2))
+    return name if name not in names else next(each for each in numbered if each not in names)
 
 
 def _text(value: object) -> str:
@@ -768,7 +637,7 @@ def _is_plain(value: str, named: list[Task]) -> bool:
 
 
 def mapping_text(drafted: Drafted, chosen: str = "en") -> str:
-    """A drafted mapping as TOML in a language, with examples of values in comments."""
+    """A drafted mapping as TOML in a language."""
     head = [_("Mapping file for: keju data import mapped SRC --map FILE")]
     if drafted.todos:
         head.append(_("Complete each TODO. Every table and column is mapped, or named in ignored."))
@@ -777,14 +646,13 @@ def mapping_text(drafted: Drafted, chosen: str = "en") -> str:
 
 
 def mapping_lines(drafted: Drafted, chosen: str = "en") -> list[str]:
-    """The lines of a drafted mapping; notes and examples are comments."""
+    """The lines of a drafted mapping; notes are comments."""
     show = translator(chosen)
 
-    def line(place: str, key: str, value: object) -> str:
+    def line(key: str, value: object) -> str:
         if isinstance(value, str) and value in drafted.reasons:
             value = f"{TODO}: {show(drafted.reasons[value])}"
-        comment = drafted.comments.get(f"{place}{key}", "")
-        return f"{_key(key)} = {_toml(value)}" + (f"   # {comment}" if comment else "")
+        return f"{_key(key)} = {_toml(value)}"
 
     default = msgspec.to_builtins(Mapping())
     data = msgspec.to_builtins(drafted.mapping)
@@ -792,19 +660,17 @@ def mapping_lines(drafted: Drafted, chosen: str = "en") -> list[str]:
     inner: list[str] = []
     plain = [f"# {printable(show(note))}" for note in drafted.notes]
     for key, value in kept.items():
-        if isinstance(value, dict) and key != "values":
-            inner += ["", f"[{key}]", *(line(f"{key}.", k, v) for k, v in value.items())]
-        elif isinstance(value, dict):
-            for name, texts in value.items():
-                place = f"values.{name}."
-                inner += ["", f"[values.{_key(name)}]"]
-                inner += [line(place, k, v) for k, v in texts.items()]
-        elif key in {"tables", "lookup", "items"}:
+        if key in {"tables", "lookup", "items"}:
             for row in value:
                 cells = {k: v for k, v in row.items() if v and (k, v) != ("shape", "list")}
-                inner += ["", f"[[{key}]]", *(line(f"{key}.", k, v) for k, v in cells.items())]
+                inner += ["", f"[[{key}]]", *(line(*cell) for cell in cells.items())]
+        elif key == "values":
+            for name, texts in value.items():
+                inner += ["", f"[values.{_key(name)}]", *(line(*text) for text in texts.items())]
+        elif isinstance(value, dict):
+            inner += ["", f"[{key}]", *(line(*entry) for entry in value.items())]
         else:
-            plain.append(line("", key, value))
+            plain.append(line(key, value))
     return [*plain, *inner] if plain else inner[1:]
 
 

@@ -42,8 +42,8 @@ _MARGIN = 0.05
 """Difference in commonness up to which two encodings fit equally."""
 
 _ASCII = re.compile("[\t\n\v\f\r -~]+")
-_KANA = re.compile("[\u3041-\u30ff]")
 
+_KANA = re.compile("[\u3041-\u30ff]")
 _PUNCTUATION = "，。、；：？！「」『』（）《》〈〉【】〔〕“”‘’—…·．　○〇□■"
 
 
@@ -61,16 +61,17 @@ def decode(data: bytes, file: Path, encoding: str = "") -> Decoded:
         UsageError: there is no encoding of that name.
         DataError: it is not in that encoding, or fits none of the known ones, or two equally.
     """
-    _check_text(data, file)
     if encoding:
-        return Decoded(_decoded_as(data, file, check_encoding(encoding)), encoding)
-    name = detect_encoding(data[:HEAD], file, whole=len(data) <= HEAD)
-    for codec in _FAMILIES.get(name, (name,)):
+        codecs_to_try: tuple[str, ...] = (_with_mark(check_encoding(encoding)),)
+    else:
+        encoding = detect_encoding(data[:HEAD], file, whole=len(data) <= HEAD)
+        codecs_to_try = _FAMILIES.get(encoding, (encoding,))
+    for codec in codecs_to_try:
         try:
-            return Decoded(data.decode(codec), name)
-        except UnicodeDecodeError:
+            return Decoded(data.decode(codec).removeprefix("\ufeff"), encoding)
+        except UnicodeError:
             continue
-    raise _undecodable(data, file, "" if name in _FAMILIES else name)
+    raise _undecodable(data, file, "" if encoding in _FAMILIES else encoding)
 
 
 def codec_of(data: bytes, file: Path, encoding: str = "") -> str:
@@ -95,14 +96,17 @@ def detect_encoding(head: bytes, file: Path, *, whole: bool) -> str:
         whole: whether this is the whole text, so that it does not end within a character.
 
     Returns:
-        `UTF_8`, ``UTF-16``, ``UTF-32`` or the name of one of the other encodings.
+        `UTF_8`, ``UTF-16`` or the name of one of the other encodings.
 
     Raises:
         DataError: none fits, both fit equally, or it is UTF-8 with damage.
     """
-    _check_text(head, file)
-    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-        return "UTF-32"
+    if head.startswith(_NO_TEXTS):
+        raise DataError(
+            "an archive, a PDF or a file of an office program, not a text",
+            file=file,
+            hint="Save it as plain text, a table as CSV (UTF-8)",
+        )
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "UTF-16"
     try:
@@ -156,13 +160,6 @@ def check_encoding(encoding: str) -> str:
             encoding,
         ) from None
     return encoding
-
-
-def _decoded_as(data: bytes, file: Path, encoding: str) -> str:
-    try:
-        return data.decode(_with_mark(encoding)).removeprefix("\ufeff")
-    except UnicodeError:
-        raise _undecodable(data, file, encoding) from None
 
 
 def _with_mark(encoding: str) -> str:
@@ -224,26 +221,13 @@ def _common() -> frozenset[str]:
     }
 
 
-_NO_TEXTS = {
-    b"PK\x03\x04": "a workbook (.xlsx), a Word document (.docx) or another archive",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Office file (.xls, .doc)",
-    b"{\\rtf": "a Rich Text file (RTF)",
-    b"%PDF-": "a PDF",
-}
-"""The beginnings of office documents that are often given in place of a text."""
-
-
-def _check_text(data: bytes, file: Path) -> None:
-    """Check that a file is not a document of an office program."""
-    if what := next((each for mark, each in _NO_TEXTS.items() if data.startswith(mark)), ""):
-        raise DataError(
-            "{}, not a text", what, file=file, hint="Save it as plain text, a table as CSV (UTF-8)"
-        )
+_NO_TEXTS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"{\\rtf", b"%PDF-")
+"""The beginnings of archives, Office files, Rich Text and PDFs, often given in place of a text."""
 
 
 def _undecodable(data: bytes, file: Path, encoding: str) -> DataError:
     """The error for a text that is not in an encoding, or in none of the known ones."""
-    wrong = _("the text is not UTF-8, UTF-16, GB18030 or Big5")
+    problem = _("the text is not UTF-8, UTF-16, GB18030 or Big5")
     if encoding:
         place = ""
         try:
@@ -252,12 +236,9 @@ def _undecodable(data: bytes, file: Path, encoding: str) -> DataError:
             place = _(": byte {} is not valid", error.start)
         except UnicodeError:
             pass
-        wrong = _("the text is not {}{}", encoding.upper().removesuffix("-SIG"), place)
-    return DataError(
-        wrong,
-        file=file,
-        hint=_("Name its encoding: --option {}=NAME, or convert it to UTF-8", OPTION),
-    )
+        problem = _("the text is not {}{}", encoding.upper().removesuffix("-SIG"), place)
+    hint = _("Name its encoding: --option {}=NAME, or convert it to UTF-8", OPTION)
+    return DataError(problem, file=file, hint=hint)
 
 
 def _sample(head: bytes, name: str) -> str:

@@ -32,9 +32,6 @@ _LONGEST_TAIL = 8
 _ANY_FOLDER = frozenset({"images", "image", "imgs", "img", "pictures", "pics"})
 """Names of directories that contain no information about the image."""
 
-_MOST_ALIKE = 1000
-"""Maximum number of images with the same name among which a directory's one is searched."""
-
 _LONGEST_NAME = 1000
 """Maximum length of an image's name with its directories."""
 
@@ -60,12 +57,12 @@ class ImageFinder:
     exists below the directories; the same with another image suffix. The file name alone is enough
     if the name has no directory, or one that is called ``images`` or similar; with another
     directory only directly below a root, and never if that directory exists without the image.
-    Of several images that fit, the one with the same letter case is taken, the one directly below
-    a root, the one below a directory in `near` or called after the file, or the one nearest to the
-    file. In a name, a last ``.*`` is any image suffix and a first ``**/`` any directory.
+    Of several images the one with the same letter case is taken, then one below a directory in
+    `near` or called after the file, then the one nearest to the file; equal ones are an error. In a
+    name, a last ``.*`` is any image suffix and a first ``**/`` any directory.
 
-    The directories are searched once, in their order, when a path does not exist as written. Links
-    to directories are not followed, and a link to a file outside is an error.
+    The directories are searched once, when a path does not exist as written. Links to directories
+    are not followed, and a link to a file outside is an error.
 
     Args:
         roots: the directories.
@@ -116,7 +113,7 @@ class ImageFinder:
                 found = self._without_folder(found, _folded(parts[-2]))
             if not found:
                 continue
-            path = self._chosen(found, size, parts[-1], place, near)
+            path = self._chosen(found, parts[-1], place, near)
             if self._images is None:
                 import_log().matched(
                     _way(parts, path, size), shortened(name), self._short_path(path)
@@ -134,7 +131,7 @@ class ImageFinder:
         for name in (file.name, *names):
             stem = PurePosixPath(name.replace("\\", "/").replace("\0", "")).stem
             if found := self._table(1, by_stem=True).get((_folded(stem),)):
-                return self._chosen(found, 1, stem, place, ())
+                return self._chosen(found, stem, place, ())
         raise DataError(
             "its image is missing: expected {}.jpg or another image of that name",
             file.stem,
@@ -225,42 +222,34 @@ class ImageFinder:
         return self._tables[size, by_stem]
 
     def _chosen(
-        self, found: Sequence[Path], size: int, name: str, place: Place, near: Collection[str]
+        self, found: Sequence[Path], name: str, place: Place, near: Collection[str]
     ) -> Path:
-        """The one image of several that fit.
+        """The one image of several that fits best.
 
         Raises:
             DataError: several fit equally, or the image is a link that leads out.
         """
-        file = place.file
-        wanted = {_folded(each) for each in (*near, file.stem, file.parent.name)}
-        for some in (
-            self._choices(found, size, name, file, wanted) if len(found) <= _MOST_ALIKE else ()
-        ):
-            if len(set(some)) == 1:
-                return self._checked(some[0])
-        hint = (
-            _("Name the image with its folder, or give --option images=FOLDER")
-            if self._images is None
-            else _("Name the image with its folder, or put the annotation beside it")
-        )
-        raise self._several(name, sorted(found), place, hint)
+        folder = place.file.parent
+        wanted = {_folded(each) for each in (*near, place.file.stem, folder.name)}
 
-    def _choices(
-        self, found: Sequence[Path], size: int, name: str, file: Path, near: Collection[str]
-    ) -> Iterator[list[Path]]:
-        """Yield selections of images that fit; the first with one image is taken."""
-        yield list(found)
-        yield [path for path in found if name in {path.name, path.stem}]
-        if self._images is None:  # An annotation means the image that is nearest to it.
-            yield [path for root in self.roots for path in found if path.parents[size - 1] == root]
-            yield [
-                path
-                for path in found
-                if any(_folded(part) in near for part in self._relative(path).parent.parts)
-            ]
-        shared = [_shared(path.parent, file.parent) for path in found]
-        yield [path for path, each in zip(found, shared, strict=True) if each == max(shared)]
+        def fit(path: Path) -> tuple[bool, bool, bool, int]:
+            folders = self._relative(path).parent.parts
+            return (
+                name in {path.name, path.stem},
+                not wanted.isdisjoint(map(_folded, folders)),
+                path.parent == folder,
+                # ``labels/train`` shares more with ``images/train`` than with ``images/val``.
+                len(set(path.parent.parts) & set(folder.parts)),
+            )
+
+        fits = [fit(path) for path in found] if len(found) > 1 else [()]
+        best = [path for path, each in zip(found, fits, strict=True) if each == max(fits)]
+        if len(set(best)) > 1:
+            hint = _("Name the image with its folder, or put the annotation beside it")
+            if self._images is None:
+                hint = _("Name the image with its folder, or give --option images=FOLDER")
+            raise self._several(name, sorted(found), place, hint)
+        return self._checked(best[0])
 
     def _checked(self, path: Path) -> Path:
         return kept_inside(path, next(root for root in self.roots if path.is_relative_to(root)))
@@ -350,11 +339,3 @@ def _way(parts: Sequence[str], path: Path, size: int) -> str:
 
 def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
-
-
-def _shared(one: Path, other: Path) -> tuple[bool, int]:
-    """Whether two directories are the same, and how many of their names they share.
-
-    ``labels/train`` shares more with ``images/train`` than with ``images/val``.
-    """
-    return one == other, len(set(one.parts) & set(other.parts))

@@ -24,19 +24,25 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from keju.datasets.newlines import Newlines
 from keju.datasets.readers.base import Reader, source_text
 from keju.datasets.readers.box_answers import boxes_in
 from keju.datasets.readers.cells import Record, not_text
-from keju.datasets.readers.choices import insert_options, known_letter, options_from, unlettered
+from keju.datasets.readers.choices import (
+    insert_options,
+    is_number,
+    known_letter,
+    options_from,
+    unlettered,
+)
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.joining import Transcriptions, same_id
 from keju.datasets.readers.mapped_records import (
     OCCURRENCE,
     NamedColumns,
     records_of,
-    with_path_groups,
+    with_groups,
 )
 from keju.datasets.readers.mapping import (
     TEXTS,
@@ -48,7 +54,7 @@ from keju.datasets.readers.mapping import (
     read_mapping,
 )
 from keju.datasets.readers.record_files import MissingFileError, RecordFiles
-from keju.datasets.readers.records import Place
+from keju.datasets.readers.records import Place, place_words
 from keju.datasets.readers.saved_pages import SavedPage
 from keju.datasets.store import DatasetWriter
 from keju.definitions import (
@@ -58,11 +64,12 @@ from keju.definitions import (
     is_task_word,
     options_in,
     prompt_of,
+    query_of,
     task,
     tasks_named,
 )
 from keju.definitions.references import NO_BOXES
-from keju.errors import DataError, UsageError, english_problem, error_text
+from keju.errors import DataError, UsageError, english_problem, error_text, shortened
 from keju.items import AnswerForm, Box, ImageRef, Item, Line, Provenance, Script
 from keju.settings import Settings
 from keju.text import in_script
@@ -84,9 +91,6 @@ shows the items that it gives."""
 
 SOURCE_ID = "ID in the release: "
 """The beginning of the note of provenance with the ID of the source, where the item has another."""
-
-_LONGEST = 10_000
-"""Characters of a text that becomes metadata without being named."""
 
 _NUMBER = "\0"
 """The place in an id where its number among those that are the same without it follows."""
@@ -129,13 +133,9 @@ def _read_file(src: Path, writer: DatasetWriter, settings: MappedSettings) -> It
     mapping = read_mapping(settings.map)
     writer.declare(mapping=source_text(settings.map))
     yield from read_mapped(
-        src,
-        writer,
-        mapping,
-        images=settings.images,
-        skip_missing=settings.skip_missing,
+        src, writer, mapping, images=settings.images, skip_missing=settings.skip_missing,
         skip_invalid=settings.skip_invalid,
-    )
+    )  # fmt: skip
 
 
 READER = Reader(
@@ -176,23 +176,23 @@ def read_mapped(
     columns = NamedColumns(mapping)
     files = RecordFiles(src, writer, mapping, images)
     skip = _Skip(missing=skip_missing, invalid=skip_invalid)
-    transcriptions = Transcriptions()
+    transcriptions = _Transcriptions()
     places: dict[str, Place] = {}
-    counts, bare = Counter[str](), 0
+    skipped, bare = Counter[bool](), 0
     # The text of an image may follow the questions about it, and a million items would fill the
     # memory: the records are read twice, at first for the texts alone.
-    maker, learner = (_ItemMaker(mapping, columns, files, writer) for _reading in range(2))
+    maker, learner = (_ItemMaker(mapping, files, writer) for _reading in range(2))
     for learns in (True, False) if mapping.shared_transcriptions else (False,):
         records = records_of(src, mapping)
         if mapping.names:
-            counts.clear()
-            records = with_path_groups(records, files.path_of, mapping.names, counts)
+            skipped.clear()
+            records = with_groups(records, files.path_of, mapping.names, "names", skipped)
         reading = learner if learns else maker
         for item, place in reading.items_of(columns.checked(records), skip, only_texts=learns):
             if learns:
                 transcriptions.learn(item)
             elif (first := places.setdefault(item.id, place)) is not place:
-                skip.drop(place, same_id(item, place, first))
+                skip.drop(place, _same_id(item, place, first))
             else:
                 bare += not (item.draft or item.answer or item.answer_simplified or item.boxes)
                 writer.add(transcriptions.complete(item))
@@ -200,10 +200,10 @@ def read_mapped(
         record, reason = import_log().dropped[0]
         raise DataError("no record is valid. The first error: {}", reason, file=src, item=record)
     files.miss_images_of_texts()
-    yield from files.notes(src, skip=skip_missing)
-    if counts["skipped"]:
-        total = counts.total()
-        yield _("skipped {} of {} records, since names does not match", counts["skipped"], total)
+    yield from files.notes(skip=skip_missing)
+    if skipped[True]:
+        total = skipped.total()
+        yield _("skipped {} of {} records, since names does not match", skipped[True], total)
     yield from maker.notes()
     if bare:
         yield n_(
@@ -213,6 +213,44 @@ def read_mapped(
         )
 
 
+def _same_id(item: Item, place: Place, other: Place) -> DataError:
+    """The error of a record that gives the same id as another one."""
+    where = other.item if other.file == place.file else f"{other.file.name}, {other.item}"
+    problem = _("the id {!r} is also that of {}", shortened(item.id), place_words(where))
+    hint = _(
+        'Make it of several columns: id = "{COLUMN}-{COLUMN}", or omit id; put both scripts of a '
+        "question into one record"
+    )
+    return place.error(problem, hint)
+
+
+class _Transcriptions:
+    """The transcriptions of images, for items on the same images that have none of their own.
+
+    Of several, a whole transcription counts before one without its punctuation.
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[str, dict[tuple[str, ...], str]] = {
+            "transcription": {}, "punctuated": {}, "": {},
+        }  # fmt: skip
+
+    def learn(self, item: Item) -> None:
+        """Remember the transcription of an item's images."""
+        if item.transcription and item.images:  # Without images nothing says that pages are one.
+            form = query_of(item).form
+            of_form = self._texts[form if form in self._texts else ""]
+            of_form.setdefault(tuple(ref.sha256 for ref in item.images), item.transcription)
+
+    def complete(self, item: Item) -> Item:
+        """The item with the transcription of its images, if it has none."""
+        if item.transcription:
+            return item
+        images = tuple(ref.sha256 for ref in item.images)
+        transcriptions = (texts[images] for texts in self._texts.values() if images in texts)
+        return replace(item, transcription=next(transcriptions, None))
+
+
 class _Skip(NamedTuple):
     """The records that are skipped rather than refused."""
 
@@ -220,11 +258,7 @@ class _Skip(NamedTuple):
     invalid: bool
 
     def drop(self, place: Place, error: DataError | UsageError) -> None:
-        """List a record that is not valid.
-
-        Raises:
-            DataError: invalid records are refused.
-        """
+        """List a record that is not valid, or raise its error."""
         if not self.invalid:
             raise error
         import_log().dropped.append((place.item, english_problem(error)))
@@ -233,11 +267,8 @@ class _Skip(NamedTuple):
 class _Roles(NamedTuple):
     """The columns of one item of a record: `[fields]`, with those of an entry of `[[items]]`.
 
-    Attributes:
-        task: the task of an entry of `[[items]]`.
-        fields: the columns of each role.
-        needed: columns that have a value, or else the record has no such item.
-        texts: the roles with one text that it has.
+    `needed` are columns that have a value, or else the record has no such item; `texts` are the
+    roles with one text that it has.
     """
 
     task: str
@@ -275,17 +306,10 @@ class _Answer(NamedTuple):
 
 
 class _ItemMaker:
-    """Makes the items of records.
+    """Makes the items of records, and counts the records."""
 
-    Attributes:
-        records: the number of records so far.
-    """
-
-    def __init__(
-        self, mapping: Mapping, columns: NamedColumns, files: RecordFiles, writer: DatasetWriter
-    ) -> None:
+    def __init__(self, mapping: Mapping, files: RecordFiles, writer: DatasetWriter) -> None:
         self._mapping = mapping
-        self._columns = columns
         self._files = files
         self._writer = writer
         self._roles = tuple(_roles_of(mapping))
@@ -295,6 +319,7 @@ class _ItemMaker:
         self._occurrences: Counter[str] = Counter()
         self._empty: Counter[str] = Counter()
         self._tasks: dict[tuple[str, str], Task] = {}
+        self._without_options = 0
         self.records = 0
 
     def items_of(
@@ -304,9 +329,6 @@ class _ItemMaker:
 
         With `only_texts` they are those that have the text of their images, and what is wrong is
         left to the next reading.
-
-        Raises:
-            DataError: a record is not valid, or too many files are missing.
         """
         for record in records:
             self.records += 1
@@ -339,20 +361,20 @@ class _ItemMaker:
         return "transcription" in roles.fields or not forms.isdisjoint(_TRANSCRIBED)
 
     def notes(self) -> Iterator[str]:
-        """The notes on line breaks, and on [[items]] of which a record has no text."""
+        """The notes on line breaks, options, and [[items]] of which a record has no text."""
         yield from self._newlines.notes()
+        if self._without_options:
+            yield n_(
+                "{n:,} question with one right option has no options",
+                "{n:,} questions with one right option have no options",
+                self._without_options,
+            )
         if self._empty:
             counts = [f"{name}: {count:,}" for name, count in sorted(self._empty.items())]
             yield _("no item where the question or answer is empty: {}", ", ".join(counts))
 
     def make_item(self, record: Record, roles: _Roles) -> Item | None:
-        """One item of a record; None of a page without text lines.
-
-        Raises:
-            MissingFileError: an image or text file of it does not exist.
-            DataError: the task is missing or unknown, the prompt cannot be filled, or an answer
-                names none of the options.
-        """
+        """One item of a record; None of a page without text lines."""
         kind = self._task_of(record, roles)
         self._numbers[kind.id] += 1
         cells = {"task": kind.id, "number": self._numbers[kind.id], **record.cells}
@@ -433,9 +455,8 @@ class _ItemMaker:
         """The id of an item, made of the name of its table or file where it has none."""
         name = name.strip()
         if not name and "id" in roles.fields:
-            raise record.place.error(
-                _("without an ID", hint="Write its ID, or correct id in [fields]")
-            )
+            hint = _("Write its ID, or correct id in [fields]")
+            raise record.place.error(_("without an ID"), hint)
         if _NUMBER in name:
             self._occurrences[name] += 1
             return name.replace(_NUMBER, str(self._occurrences[name]))
@@ -478,9 +499,6 @@ class _ItemMaker:
         for name, (text, *own) in of_task.items():
             if text and text not in own and values.get("task", {}).get(text, text) != kind.id:
                 yield name, text
-        for column, cell in record.cells.items() if self._mapping.rest == "metadata" else ():
-            if self._columns.is_metadata(column) and 0 < len(text := _plain(cell)) <= _LONGEST:
-                yield column, values.get(column, {}).get(text, text)
         keywords = [
             text.strip()
             for column in as_tuple(self._mapping.fields.get("keywords", ()))
@@ -523,9 +541,8 @@ class _ItemMaker:
     def _task_called(self, text: str, domain: str, place: Place) -> Task:
         name = self._mapping.values.get("task", {}).get(text, text)
         if not name:
-            raise place.error(
-                _("the mapping does not give a task", hint="Set task in [constants] or [fields]")
-            )
+            hint = _("Set task in [constants] or [fields]")
+            raise place.error(_("the mapping does not give a task"), hint)
         for task_id in (name, f"T{name.upper().removeprefix('T').removesuffix('.0')}"):
             if has_task(task_id):
                 return task(task_id)
@@ -534,18 +551,12 @@ class _ItemMaker:
             named = tasks_named(name, domain) or named
         if len(named) != 1:
             why = _("several tasks have") if named else _("no task has")
-            raise place.error(
-                _(
-                    "{} the name {!r}",
-                    why,
-                    name[:20],
-                    hint=_(
-                        "Add to [values.task]: {} = the id of a task (ids: keju tasks), or define "
-                        "it: --benchmark",
-                        f'"{text[:20]}"',
-                    ),
-                )
+            hint = _(
+                "Add to [values.task]: {} = the id of a task (ids: keju tasks), or define it: "
+                "--benchmark",
+                f'"{text[:20]}"',
             )
+            raise place.error(_("{} the name {!r}", why, name[:20]), hint)
         return named[0]
 
     # ---- its question and answer
@@ -579,10 +590,11 @@ class _ItemMaker:
         if query.form == "letter" and not printed:
             options = self._options(record, fields.get("options", ()))
         if not options:
-            if self._first is not None and query.form == "letter":
-                raise place.error(
-                    _("the record has no options", hint="Correct options in [fields]")
-                )
+            if query.form == "letter":
+                if self._first is not None or is_number(answer, ()):
+                    hint = _("Correct options in [fields]")
+                    raise place.error(_("the record has no options"), hint)
+                self._without_options += 1
             also = record.texts(fields.get("also_accepted", ()))
             others += [self._replaced("also_accepted", text) for text in also]
             others = [text for text in dict.fromkeys(others) if text != answer]
@@ -609,14 +621,12 @@ class _ItemMaker:
         if len(texts) < 2:
             return texts
         if form == "letter":
-            raise record.place.error(
-                n_(
-                    "{n:,} answer to a question with one right option",
-                    "{n:,} answers to a question with one right option",
-                    len(texts),
-                    hint="Keep the right one",
-                )
+            problem = n_(
+                "{n:,} answer to a question with one right option",
+                "{n:,} answers to a question with one right option",
+                len(texts),
             )
+            raise record.place.error(problem, _("Keep the right one"))
         between = {"entities": "、", "transcription": "\n", "punctuated": "\n"}.get(form)
         return texts if between is None else [between.join(texts)]
 
@@ -668,14 +678,9 @@ def _check_words(kind: Task, texts: dict[str, str], place: Place) -> None:
     for role, names in known.items():
         name = texts[role].strip()
         if name and name not in names and is_task_word(name):
-            raise place.error(
-                _(
-                    "its task is {}, but it names {!r}",
-                    " ".join((kind.id, *names)),
-                    name[:20],
-                    hint="Correct one of them",
-                )
-            )
+            known_names = " ".join((kind.id, *names))
+            problem = _("its task is {}, but it names {!r}", known_names, name[:20])
+            raise place.error(problem, _("Correct one of them"))
 
 
 def _query(kind: Task, name: str, place: Place) -> Query:
@@ -684,27 +689,16 @@ def _query(kind: Task, name: str, place: Place) -> Query:
         return queries[name]
     if not name and len(queries) == 1:
         return kind.queries[0]
-    raise place.error(
-        _(
-            "task {} has no query {!r}",
-            kind.id,
-            name[:20],
-            hint=_("Set query in [constants] to one of: {}", ", ".join(queries)),
-        )
-    )
+    hint = _("Set query in [constants] to one of: {}", ", ".join(queries))
+    raise place.error(_("task {} has no query {!r}", kind.id, name[:20]), hint)
 
 
 def _split(text: str, place: Place) -> Literal["test", "reference"]:
     if text == "reference":
         return "reference"
     if text not in ("", "test"):
-        raise place.error(
-            _(
-                "the split {!r} is neither test nor reference",
-                text[:20],
-                hint="Map it in [values.split], or omit split",
-            )
-        )
+        problem = _("the split {!r} is neither test nor reference", text[:20])
+        raise place.error(problem, _("Map it in [values.split], or omit split"))
     return "test"
 
 
@@ -715,15 +709,6 @@ def _transcribed(form: AnswerForm, answer: str) -> str:
     if form == "punctuated":
         return "".join(char for char in answer if unicodedata.category(char)[0] not in "PZ")
     return ""
-
-
-def _plain(cell: object) -> str:
-    """A cell as metadata; empty for objects, bytes and lists of anything but texts."""
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    if isinstance(cell, list) and all(isinstance(each, str) for each in cell):
-        return ", ".join(cell)
-    return str(cell).strip() if isinstance(cell, str | int | float) else ""
 
 
 def _check_prompt(item: Item, place: Place) -> None:

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import islice
@@ -70,9 +70,8 @@ def records_of(src: Path, mapping: Mapping) -> Iterator[Record]:
     """Yield the records of the tables of a mapping; of one without tables, each image.
 
     Raises:
-        DataError: a table is missing or not readable, a table of the source is neither mapped nor
-            ignored, there are no images, a pattern of `split` matches no text, or a record has not
-            the form that the mapping says.
+        DataError: a table is missing, unreadable, or neither mapped nor ignored, there are no
+            images, a pattern matches no text, or a record has not the form that the mapping says.
         UsageError: a regular expression cannot be used.
     """
     root = src if src.is_dir() else src.parent
@@ -83,7 +82,7 @@ def records_of(src: Path, mapping: Mapping) -> Iterator[Record]:
             for record in records
         )
     for column, pattern in mapping.split.items():
-        records = _with_groups(records, _cell_of(column), pattern, f"split.{column}")
+        records = with_groups(records, _cell_of(column), pattern, f"split.{column}")
     for lookup in mapping.lookup:
         records = _looked_up(root, records, lookup)
     if mapping.columns:
@@ -187,66 +186,56 @@ def _place_columns(path: PurePosixPath, root: Path) -> JsonObject:
 # ---- regular expressions
 
 
-def with_path_groups(
-    records: Iterable[Record],
-    path_of: Callable[[Record], str],
-    pattern: str,
-    counts: Counter[str],
-) -> Iterator[Record]:
-    """The records with the named groups of their images' paths; without a match they are skipped.
-
-    Counts the records that match, and that are ``skipped``.
-
-    Raises:
-        DataError: the expression matches no path.
-        UsageError: the expression cannot be used, or a group has the name of a column.
-    """
-    for record in _with_groups(records, path_of, pattern, "names", skipped=counts):
-        counts["matched"] += 1
-        yield record
-
-
-def _with_groups(
+def with_groups(
     records: Iterable[Record],
     text_of: Callable[[Record], str],
     pattern: str,
     key: str,
-    skipped: Counter[str] | None = None,
+    skipped: Counter[bool] | None = None,
 ) -> Iterator[Record]:
-    """The records with the named groups of a text; without a match unchanged, or `skipped`."""
+    """The records with the named groups of a text of each as columns.
+
+    Args:
+        records: the records.
+        text_of: the text of one.
+        pattern: the regular expression.
+        key: where the mapping has it, for errors.
+        skipped: counts records by whether the pattern matches; those that it does not match are
+            skipped. None: they stay as they are.
+
+    Raises:
+        DataError: the expression matches no text.
+        UsageError: the expression cannot be used, or a group has the name of a column.
+    """
     iterator = iter(records)
-    first, count, is_matched = "", 0, False
-    file: Path | None = None
+    first: Record | None = None
+    count, is_matched = 0, False
     while batch := list(islice(iterator, _BATCH)):
-        texts = [text_of(record) for record in batch]
-        first, file, count = first or texts[0], file or batch[0].place.file, count + len(batch)
-        for record, groups in zip(batch, _groups(pattern, texts, key), strict=True):
-            if groups is None:
-                if skipped is None:
-                    yield record
-                else:
-                    skipped["skipped"] += 1
-                continue
-            is_matched = True
-            if columns := groups.keys() & record.cells.keys():
-                raise UsageError(
-                    "the group {!r} of {} is also a column. Rename the group", min(columns), key
-                )
-            yield record.with_cells(dict(groups))
-    if count and not is_matched:
-        what = _("paths") if key == "names" else _("texts")
+        first, count = first or batch[0], count + len(batch)
+        for record, groups in zip(batch, _groups(pattern, map(text_of, batch), key), strict=True):
+            if skipped is not None:
+                skipped[groups is None] += 1
+            if groups is not None:
+                is_matched = True
+                if columns := groups.keys() & record.cells.keys():
+                    raise UsageError(
+                        "the group {!r} of {} is also a column. Rename the group", min(columns), key
+                    )
+                yield record.with_cells(dict(groups))
+            elif skipped is None:
+                yield record
+    if first and not is_matched:
         raise DataError(
-            "{} matches none of {:,} {}, e.g. {!r}",
+            "{} matches none of {:,} texts, e.g. {!r}",
             key,
             count,
-            what,
-            first,
-            file=file,
+            text_of(first),
+            file=first.place.file,
             hint=_("Edit the pattern of {} in the mapping", key),
         )
 
 
-def _groups(pattern: str, texts: Sequence[str], key: str) -> list[dict[str, str] | None]:
+def _groups(pattern: str, texts: Iterable[str], key: str) -> list[dict[str, str] | None]:
     """The groups of each text; an error names the key of the mapping."""
     try:
         return named_groups(pattern, texts)[1]
@@ -255,7 +244,7 @@ def _groups(pattern: str, texts: Sequence[str], key: str) -> list[dict[str, str]
 
 
 def named_groups(
-    pattern: str, names: Sequence[str], *, seconds: float = SECONDS
+    pattern: str, names: Iterable[str], *, seconds: float = SECONDS
 ) -> tuple[tuple[str, ...], list[dict[str, str] | None]]:
     """The names of the groups and, for each name, its groups, or None where it does not match.
 
@@ -332,7 +321,7 @@ def _lookup_files(root: Path, lookup: Lookup) -> list[Path]:
 
 def _lookup_rows(root: Path, lookup: Lookup) -> Iterator[tuple[Place, JsonObject]]:
     files = _lookup_files(root, lookup)
-    groups: Sequence[dict[str, str] | None] = [{}] * len(files)
+    groups: list[dict[str, str] | None] = [{}] * len(files)
     if lookup.names:
         paths = [file.relative_to(root).as_posix() for file in files]
         groups = _groups(lookup.names, paths, "names of [[lookup]]")
@@ -360,7 +349,6 @@ class NamedColumns:
     """The columns that a mapping names and ignores, compared with those of the records."""
 
     def __init__(self, mapping: Mapping) -> None:
-        self._rest = mapping.rest
         self._ignores = ignoring(mapping)
         self._seen: set[str] = set()
         self._wanted: dict[str, str] = {}
@@ -376,12 +364,6 @@ class NamedColumns:
         self._named = {*self._wanted, *mapping.columns} - {mapping.messages}
         # A record without the conversation is refused, and its column is replaced.
         self._never_missing = {*CONVERSATION, *PLACE_COLUMNS, mapping.messages}
-
-    def is_metadata(self, column: str) -> bool:
-        """Whether a column that nothing names becomes metadata."""
-        if column in PLACE_COLUMNS or self._ignores(column):
-            return False
-        return self._rest == "metadata" and self._named.isdisjoint(_names_around(column))
 
     def checked(self, records: Iterable[Record]) -> Iterator[Record]:
         """The records, after the columns of the first ones were compared with the mapping.
@@ -421,10 +403,8 @@ class NamedColumns:
         for column in sorted(columns):
             if not self._named.isdisjoint(_names_around(column)):
                 continue
-            if self._ignores(column) or self._rest == "ignored":
+            if self._ignores(column):
                 import_log().ignored(column)
-            elif self._rest == "metadata":
-                import_log().kept(column)
             else:
                 name = shortened(column)
                 yield record.place.error(

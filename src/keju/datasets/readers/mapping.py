@@ -1,7 +1,8 @@
 """`Mapping`: the content of a ``mapping.toml``, which says how a source becomes items.
 
 A mapping is explicit: whoever executes it (`mapped`) looks nothing up that it does not name, and
-whoever drafts it (`draft`) writes `TODO` where the source does not show what something means.
+whoever drafts it (`draft`) writes `TODO` where the source does not show what something means. Every
+key is explained in docs/formats.md, "Mapping files".
 """
 
 from __future__ import annotations
@@ -42,15 +43,7 @@ AnswerIs = Literal["text", "letter", "from-0", "from-1"]
 
 
 class Table(Struct, frozen=True, forbid_unknown_fields=True):
-    """``[[tables]]``: files with records, or one list in a file.
-
-    Attributes:
-        path: the path from SRC on; ``*`` is any text.
-        key: in a JSON file, the names of the objects around the records, the outermost first.
-        shape: of the JSON value below them: a ``list`` of records, or an object with one record
-            ``by-key``.
-        task: the task of all its records.
-    """
+    """``[[tables]]``: files with records, or one list in a file, below the objects of `key`."""
 
     path: str
     key: Columns = ()
@@ -59,12 +52,7 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Part(Struct, frozen=True, forbid_unknown_fields=True):
-    """``[[items]]``: one of several items of a record, made where it has a value as answer.
-
-    Attributes:
-        task: its task.
-        id, question, answer, options: replace those of ``[fields]``.
-    """
+    """``[[items]]``: one of several items of a record; it replaces columns of ``[fields]``."""
 
     task: str
     id: Columns = ()
@@ -76,12 +64,8 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
 class Lookup(Struct, frozen=True, forbid_unknown_fields=True):
     """``[[lookup]]``: a second table whose columns a record gets, such as one of books.
 
-    Attributes:
-        path: of the table from SRC on; ``*`` is any text. A ``.txt`` is a list of files, one per
-            line, with the column ``stem``.
-        names: a regular expression with named groups for the path; each group becomes a column.
-        key: the column of that table by which its lines are found.
-        by: the column of the record, or a template, that has the same text.
+    `path` may be a pattern, and each named group of `names`, a regular expression for it, becomes a
+    column. A ``.txt`` is a list of files, one per line, with the column ``stem``.
     """
 
     path: str
@@ -93,53 +77,16 @@ class Lookup(Struct, frozen=True, forbid_unknown_fields=True):
 class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
     """A mapping.
 
-    Attributes:
-        preset: the preset that drafted it.
-        tables: where the records are; none: each image is a record.
-        images: the folders from which the names of images start.
-        names: a regular expression with named groups for the whole path of an image; each group
-            becomes a column.
-        texts: the path of a record's text file, as a template or several, of which the first whose
-            blanks all have values counts; its text is the column ``text``.
-        text_form: of that file: ``text``, or ``quads`` (text lines with four corners each), which
-            become the lines of the item; a page without a text is skipped.
-        index: the column that numbers the records of a table. A short cell of images is then the
-            number of an earlier record, whose images it means; and of several columns of images
-            the first with a value counts.
-        messages: a column with a conversation (OpenAI's or LLaVA's), which becomes the columns
-            ``messages.user``, ``messages.assistant`` and ``messages.images``.
-        split: for a column, a regular expression whose named groups become columns.
-        lookup: second tables.
-        items: the items of a record, where there are several.
-        fields: the columns of each role. Of several, a template counts if all its blanks have
-            values; the last one may have empty blanks.
-        blanks: the column that fills each further placeholder of the task's template.
-        columns: further columns, each made of another one or of a template; their `values` apply
-            wherever they are used, such as in a group.
-        metadata: the column of each metadata name, a template, or several, of which the first with
-            a value counts.
-        ignored: columns, and paths of tables, that are not used; ``*`` is any text.
-        constants: the text of a role for all items that have no other.
-        constant_metadata: metadata of all items.
-        values: for a role or metadata name, texts of the source and their replacements.
-        prompt: ``verbatim`` (the question is the whole prompt), ``template`` (the task's, which
-            the question fills), or ``own`` (verbatim, unless it is the task's template itself).
-        answer_is: what the answer of a question with options is: ``text`` (the text of an option,
-            else a letter), ``letter`` (a letter, else the text of an option), ``from-0`` or
-            ``from-1`` (the number of an option).
-        only: for a column, the text that a record has there to be an item.
-        newlines: of ``literal`` ones (a backslash and n), ``keep`` them, or decide by ``auto``.
-        rest: the use of columns that nothing names: none may be left, ``metadata`` or ``ignored``.
-        drafts: items without an answer are drafts, which a person completes.
-        shared_transcriptions: an item without transcription has that of another item with the
-            same images.
+    `index` is the column that numbers the records of a table: a short cell of images is then the
+    number of an earlier record, whose images it means, and of several columns of images the first
+    with a value counts. Of several `texts`, the first whose blanks all have values counts. The
+    `values` of one of `columns` apply wherever it is used, such as in a group.
     """
 
     preset: str = ""
     prompt: Literal["", "verbatim", "template", "own"] = ""
     answer_is: AnswerIs | str = "text"
     newlines: Literal["keep", "auto", "literal"] = "keep"
-    rest: Literal["", "metadata", "ignored"] = ""
     drafts: bool = False
     shared_transcriptions: bool = False
     images: Columns = ()
@@ -168,7 +115,6 @@ _CHOICES = {
     "answer_is": ("text", "from-0", "from-1", "letter"),
     "text_form": ("text", "quads"),
     "newlines": ("keep", "auto", "literal"),
-    "rest": ("metadata", "ignored"),
     "shape": ("list", "by-key"),
 }
 
@@ -184,8 +130,7 @@ def read_mapping(file: Path) -> Mapping:
     Raises:
         DataError: it is not TOML, has an unknown key or role, a wrong value, or a TODO.
     """
-    data = read_toml(file, dict[str, Any], hint="Correct the line")
-    mapping = mapping_from(data, file)
+    mapping = mapping_from(read_toml(file, dict[str, Any], hint="Correct the line"), file)
     check_complete(mapping, file)
     return mapping
 
@@ -205,10 +150,6 @@ def mapping_from(data: dict[str, Any], file: Path) -> Mapping:
     metadata = data.get("metadata")
     named = tuple(metadata) if isinstance(metadata, dict) else ()
     named += tuple(data["columns"]) if isinstance(data.get("columns"), dict) else ()
-    # Any other column may become metadata, so its values cannot be checked against a list.
-    values = data.get("values")
-    if data.get("rest") == "metadata" and isinstance(values, dict):
-        named = (*named, *values)
     for section, known in (
         ("fields", ROLES),
         ("constants", TEXTS),

@@ -47,13 +47,9 @@ class MissingFileError(DataError):
 
 
 class RecordFiles:
-    """Finds the files of records below a source, and stores the images.
+    """Finds the files of records below a source, and stores the images by `writer`.
 
-    Args:
-        src: the source.
-        writer: takes the images.
-        mapping: where the files are.
-        images: the folder from which the names of images start, in place of the mapping's.
+    `images` is the folder from which the names of images start, in place of the mapping's.
     """
 
     def __init__(
@@ -92,9 +88,8 @@ class RecordFiles:
         place, fields = record.place, self._mapping.fields
         values = self._images_in(record)
         if not values and "image" in fields and "page" not in fields and kind.queries[0].image:
-            raise place.error(
-                _("without an image", hint="Name its image, or correct image in [fields]")
-            )
+            hint = _("Name its image, or correct image in [fields]")
+            raise place.error(_("without an image"), hint)
         refs = self._of_other_row(values, place) if self._mapping.index else []
         near = (kind.id, kind.name_zh, kind.name_en, kind.domain_zh, kind.domain)
         for value in () if refs else values:
@@ -208,9 +203,7 @@ class RecordFiles:
         paths = [inside(root, name, file=place.file, item=place.item) for root in roots]
         path = next((path for path in paths if path.is_file()), None)
         if path is None:
-            raise place.error(
-                _("no web page {!r}", shortened(name), hint="Correct page in [fields]")
-            )
+            raise place.error(_("no web page {!r}", shortened(name)), _("Correct page in [fields]"))
         constants = self._mapping.constants
         licence, address = constants.get("licence", ""), constants.get("source", "")
         return read_saved(path, licence=licence, address=address, shortest=1)
@@ -236,24 +229,22 @@ class RecordFiles:
         """
         self._missing.setdefault(name, place)
         if len(self._missing) >= MOST_MISSING and not skip:
-            raise self._missing_error(place.file, " …")
+            raise self._missing_error(" …")
 
-    def _missing_error(self, file: Path, more: str = "") -> DataError:
-        return DataError(
-            n_(
-                "{n:,} file is missing: {}",
-                "{n:,} files are missing: {}",
-                len(self._missing),
-                self._missing_names() + more,
-                hint=(
-                    "Correct image or texts in the mapping, give --option images=FOLDER, or "
-                    "skip these records: --option skip-missing=yes"
-                ),
-            ),
-            file=file,
+    def _missing_error(self, more: str = "") -> DataError:
+        problem = n_(
+            "{n:,} file is missing: {}",
+            "{n:,} files are missing: {}",
+            len(self._missing),
+            self._missing_names() + more,
         )
+        hint = _(
+            "Correct image or texts in the mapping, give --option images=FOLDER, or skip these "
+            "records: --option skip-missing=yes"
+        )
+        return DataError(problem, file=next(iter(self._missing.values())).file, hint=hint)
 
-    def notes(self, src: Path, *, skip: bool) -> Iterator[str]:
+    def notes(self, *, skip: bool) -> Iterator[str]:
         """The notes on records that were skipped, and on images that no item has.
 
         Raises:
@@ -267,7 +258,7 @@ class RecordFiles:
                 join_names(self._empty),
             )
         if self._missing and not skip:
-            raise self._missing_error(src)
+            raise self._missing_error()
         if self._missing:
             yield n_(
                 "skipped {n:,} record with missing files: {}",

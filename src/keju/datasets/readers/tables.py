@@ -9,7 +9,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, NamedTuple, TextIO, TypeVar
@@ -26,6 +26,7 @@ from keju.datasets.readers.base import (
     join_names,
     kept_inside,
     plain_file,
+    reading,
     source_bytes,
     source_text,
 )
@@ -33,7 +34,7 @@ from keju.datasets.readers.encodings import HEAD, OPTION, UTF_8, codec_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import JsonObject, Place, place_words
 from keju.datasets.readers.time_limit import check_time
-from keju.datasets.readers.workbooks import Sheet, SheetRow, Workbook
+from keju.datasets.readers.workbooks import SheetRow, Workbook
 from keju.errors import DataError, shortened
 from keju.files import decode_json
 from keju.texts import Text, _, n_
@@ -54,12 +55,8 @@ MAX_CELL = 1 << 28
 """Maximum characters in a cell: 200 MB of image as base64. More means a quote that was never
 closed."""
 
-MOST_CELLS = 5_000_000
-"""Maximum rows times columns of a parquet file that is read at once."""
-
 MOST_BYTES = 1 << 30
-"""Maximum bytes in all cells of a parquet file that are in memory, including images. A file of 1 MB
-can unpack to more."""
+"""Maximum bytes in all cells that are in memory: a parquet file of 1 MB can unpack to more."""
 
 MOST_COLUMNS = 10_000
 """Maximum columns of a CSV, TSV or XLSX file."""
@@ -129,14 +126,12 @@ def rows(
     """
     check_time()
     suffix = file.suffix.casefold()
-    if suffix in _JSON and (key or shape != "list"):
-        records = _records(file, _below(file, key), key, shape)
-    elif suffix == ".parquet":
+    if suffix == ".parquet":
         records = _parquet_rows(file)
     elif suffix == ".xlsx":
         records = _workbook_rows(file, formulas=formulas)
     else:
-        records = _text_rows(file)
+        records = _text_rows(file, key, shape)
     empty = True
     for row in records:
         empty = False
@@ -152,18 +147,13 @@ def all_rows(file: Path) -> list[Row]:
     Raises:
         DataError: as `rows`, or it is too large for the memory.
     """
-    most = MOST_BYTES if file.suffix.casefold() == ".parquet" else MOST_TEXT
-    _check_size(file, most, "Split the file")
     found: list[Row] = []
     size = 0
     for row in rows(file):
         found.append(row)
-        if file.suffix.casefold() == ".parquet":
-            size += sum(map(_size_of, row.cells.values()))
-            if size > MOST_BYTES:
-                raise _too_large(file, _("its cells have more than {} MB", MOST_BYTES >> 20))
-            if len(found) * len(row.cells) > MOST_CELLS:
-                raise _too_large(file, _("it has more than {:,} cells", MOST_CELLS))
+        size += sum(map(_size_of, row.cells.values()))
+        if size > MOST_BYTES:
+            raise _too_large(file, _("its cells have more than {} MB", MOST_BYTES >> 20))
     return found
 
 
@@ -177,77 +167,100 @@ def lists_in(file: Path, most: int) -> list[Found]:
     Raises:
         DataError: the file is not readable, or has no list of records.
     """
-    content = json_object(file)
+    content = _json_object(file)
     if content is None:
         return [Found((), "list", list(islice(rows(file), most)))]
-    record_lists = [
+    return [
         Found(key, shape, list(islice(_records(file, value, key, shape), most)))
-        for key, shape, value in _structures(content)
+        for key, shape, value in _structures(file, content)
     ]
-    if not record_lists:
-        raise _no_list(file, content)
-    return record_lists
 
 
 def first_records(file: Path, most: int) -> list[JsonObject]:
     """The first records of a table, or of the first list in it, up to what cannot be read."""
     found: list[JsonObject] = []
     with suppress(DataError, UnicodeError):  # pyarrow needs names in UTF-8.
-        content = json_object(file)
-        records = rows(file) if content is None else iter(())
-        for key, shape, value in _structures(content or {})[:1]:
+        content = _json_object(file)
+        if content is None:
+            records = rows(file)
+        else:
+            key, shape, value = _structures(file, content)[0]
             records = _records(file, value, key, shape)
         found.extend(row.cells for row in islice(records, most))
     return found
 
 
-def _structures(
-    content: JsonObject, key: tuple[str, ...] = ()
-) -> list[tuple[tuple[str, ...], Shape, object]]:
-    """The keys, the shape and the value of each list of records in an object."""
-    found: list[tuple[tuple[str, ...], Shape, object]] = []
-    for name, value in content.items():
-        if _is_list(value):
-            found.append(((*key, name), "list", value))
-        elif isinstance(value, dict) and len(key) < _DEEPEST:
-            found += _structures(value, (*key, name))
-    if found or not content:
-        return found
-    records = [isinstance(value, dict) and not all(map(_is_inner, value.values()))
-               for value in content.values()]  # fmt: skip
-    return [(key, "by-key", content)] if all(records) else []
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
-
-
-def _is_inner(value: object) -> bool:
-    return isinstance(value, dict | list)
-
-
-def json_object(file: Path) -> JsonObject | None:
-    """The content of a JSON file that is one object; None of any other table.
+def _structures(file: Path, content: JsonObject) -> list[tuple[tuple[str, ...], Shape, object]]:
+    """The keys, the shape and the value of each list of records in an object.
 
     Raises:
-        DataError: it begins as an object and is not readable as JSON, or is too large.
+        DataError: there is none.
     """
-    if file.suffix.casefold() != ".json":
-        return None
-    with _reporting(file), plain_file(file).open("rb") as stream:
-        head = stream.read(HEAD)
-    if _LIST.match(head.decode(errors="ignore").removeprefix("\ufeff")):
-        return None
-    text = _json_text(file)
-    if not text.lstrip().startswith("{") or _seem_lines(text):
-        return None
-    content = _decoded(file, text, object)
+    if found := _structures_below(content, ()):
+        return found
+    raise DataError(
+        "expected a list of objects; found {}",
+        _kind(content),
+        file=file,
+        hint=_("Write [{…}, {…}]; of files with one record each: jq -s . *.json > all.json"),
+    )
+
+
+def _structures_below(
+    content: JsonObject, key: tuple[str, ...]
+) -> list[tuple[tuple[str, ...], Shape, object]]:
+    found: list[tuple[tuple[str, ...], Shape, object]] = []
+    for name, value in content.items():
+        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+            found.append(((*key, name), "list", value))
+        elif isinstance(value, dict) and len(key) < _DEEPEST:
+            found += _structures_below(value, (*key, name))
+    if not found and content and all(map(_is_record, content.values())):
+        found.append((key, "by-key", content))
+    return found
+
+
+def _is_record(value: object) -> bool:
+    """Whether a value is an object with a text or number among its values."""
+    inner = value.values() if isinstance(value, dict) else ()
+    return any(not isinstance(each, dict | list) for each in inner)
+
+
+def _json_object(file: Path) -> JsonObject | None:
+    """The content of a JSON file that is one object; None of any other table."""
+    content = None if file.suffix.casefold() != ".json" else _json_value(file, _head(file)[0], ())
     return content if isinstance(content, dict) else None
 
 
-def _below(file: Path, key: tuple[str, ...]) -> object:
+def _json_value(file: Path, head: str, key: tuple[str, ...]) -> object:
+    """The object or list that a JSON file is; None where it has an object on each line.
+
+    Args:
+        file: the file.
+        head: the beginning of its text.
+        key: the keys of the records in it, for the command in an error.
+
+    Raises:
+        DataError: it is not readable as JSON, or is too large.
+    """
+    is_lines = file.suffix.casefold() in _LINES or _seem_lines(head)
+    if is_lines and not key and not _LIST.match(head):
+        return None
+    place = "".join(f"[{json.dumps(name, ensure_ascii=False)}]" for name in key)
+    size = plain_file(file).stat().st_size
+    if size > MOST_TEXT:
+        hint = _(
+            "Write one object per line: jq -c '.{}[]' {} > TABLE.jsonl",
+            place,
+            shlex.quote(file.name),
+        )
+        problem = _("{:,} MB, more than {:,} MB", size >> 20, MOST_TEXT >> 20)
+        raise DataError(problem, file=file, hint=hint)
+    return json_in(file, object)
+
+
+def _below(file: Path, content: object, key: tuple[str, ...]) -> object:
     """The value of a JSON file below the keys of its objects."""
-    content: object = _decoded(file, _json_text(file, key), object)
     for number, name in enumerate(key):
         if not isinstance(content, dict) or name not in content:
             inner = content if isinstance(content, dict) else {}
@@ -281,20 +294,11 @@ def _records(file: Path, content: object, key: tuple[str, ...], shape: Shape) ->
             hint="Correct the shape of the table",
         )
     for number, record in enumerate(content, start=1):
-        place = f"{above}object {number}"
-        yield Row(Place(file, place), _object(file, record, place))
-
-
-def _object(file: Path, record: object, place: str) -> JsonObject:
-    if not isinstance(record, dict):
-        raise DataError(
-            "expected an object; found {}",
-            type(record).__name__,
-            file=file,
-            item=place_words(place),
-            hint="Write {…}, or remove it",
-        )
-    return record
+        place = Place(file, f"{above}object {number}")
+        if not isinstance(record, dict):
+            problem = _("expected an object; found {}", type(record).__name__)
+            raise place.error(problem, _("Write {…}, or remove it"))
+        yield Row(place, record)
 
 
 def _kind(value: object) -> str:
@@ -309,10 +313,7 @@ def json_in(file: Path, shape: type[T]) -> T:
     Raises:
         DataError: it is not readable, or has another shape.
     """
-    return _decoded(file, source_text(file), shape)
-
-
-def _decoded(file: Path, text: str, shape: type[T]) -> T:
+    text = source_text(file)
     try:
         return decode_json(text, shape)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -340,33 +341,23 @@ def _unreadable_object(file: Path, text: str) -> Text | str | None:
     return place_words(f"{'record' if file.suffix.casefold() in _LINES else 'object'} {number}")
 
 
-def _json_text(file: Path, key: tuple[str, ...] = ()) -> str:
-    place = "".join(f"[{json.dumps(name, ensure_ascii=False)}]" for name in key)
-    hint = _(
-        "Write one object per line: jq -c '.{}[]' {} > TABLE.jsonl", place, shlex.quote(file.name)
-    )
-    _check_size(file, MOST_TEXT, hint)
-    return source_text(file)
-
-
-def _check_size(file: Path, most: int, hint: str) -> None:
-    size = plain_file(file).stat().st_size
-    if size > most:
-        raise DataError("{:,} MB, more than {:,} MB", size >> 20, most >> 20, file=file, hint=hint)
-
-
-def _text_rows(file: Path) -> Iterator[Row]:
-    """Yield the records of a text: line by line if it is UTF-8 and no JSON list, else at once."""
-    with _reporting(file), plain_file(file).open("rb") as stream:
+def _head(file: Path) -> tuple[str, str]:
+    """The beginning of a text, and its codec."""
+    with reading(file), plain_file(file).open("rb") as stream:
         head = stream.read(HEAD)
     check_pointer(head, file)
     codec = codec_of(head, file, import_log().encoding)
-    text = head.decode(codec, "ignore")
-    suffix = file.suffix.casefold()
-    if suffix in _JSON and (_LIST.match(text) or not (suffix in _LINES or _seem_lines(text))):
-        content = _decoded(file, _json_text(file), object)
-        content = _list_within(file, content) if isinstance(content, dict) else content
-        yield from _records(file, content, (), "list")
+    return head.decode(codec, "ignore"), codec
+
+
+def _text_rows(file: Path, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
+    """Yield the records of a text: line by line if it is UTF-8 and no JSON list, else at once."""
+    head, codec = _head(file)
+    content = _json_value(file, head, key) if file.suffix.casefold() in _JSON else None
+    if content is not None:
+        if isinstance(content, dict) and not key and shape == "list":
+            content = _only_list(file, content)
+        yield from _records(file, _below(file, content, key), key, shape)
         return
     if codec != UTF_8:
         yield from _lines_rows(file, io.StringIO(source_text(file)))
@@ -374,7 +365,7 @@ def _text_rows(file: Path) -> Iterator[Row]:
     count(files=1)
     read = 0
     try:
-        with _reporting(file), file.open(encoding=UTF_8) as lines:
+        with reading(file), file.open(encoding=UTF_8) as lines:
             for row in _lines_rows(file, lines):
                 read += 1
                 yield row
@@ -387,15 +378,40 @@ def _text_rows(file: Path) -> Iterator[Row]:
         ) from None
 
 
+def _only_list(file: Path, content: JsonObject) -> object:
+    """The one list of objects in a JSON object."""
+    lists = [(key, value) for key, shape, value in _structures(file, content) if shape == "list"]
+    if len(lists) != 1:
+        names = join_names(".".join(key) for key, __ in lists)
+        raise DataError(
+            "several lists of objects: {}",
+            names or _kind(content),
+            file=file,
+            hint="Save the list to import as a separate file",
+        )
+    return lists[0][1]
+
+
 def _lines_rows(file: Path, lines: TextIO) -> Iterator[Row]:
     """Yield the records of a text with one on each line, or with cells."""
     bounded = _bounded_lines(file, lines)
-    if file.suffix.casefold() in _JSON:
-        for number, cells in enumerate(_iter_lines(file, bounded), start=1):
-            yield Row(Place(file, f"record {number}"), cells)
+    if file.suffix.casefold() not in _JSON:
+        head = list(islice(bounded, _HEAD_LINES))
+        yield from delimited(file, chain(head, bounded), separator_of(file, "".join(head)))
         return
-    head = list(islice(bounded, _HEAD_LINES))
-    yield from delimited(file, chain(head, bounded), separator_of(file, "".join(head)))
+    record = 0
+    for number, line in enumerate(bounded, start=1):
+        if not line.strip():
+            continue
+        record += 1
+        try:
+            cells = decode_json(line, dict[str, object])
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            problem = _("not readable: {}", error)
+            raise Place(file, f"line {number}").error(
+                problem, _("Correct the line, or remove it")
+            ) from None
+        yield Row(Place(file, f"record {record}"), cells)
 
 
 def _bounded_lines(file: Path, lines: TextIO) -> Iterator[str]:
@@ -408,49 +424,11 @@ def _bounded_lines(file: Path, lines: TextIO) -> Iterator[str]:
     while line := lines.readline(MOST_TEXT + 1):
         number += 1
         if len(line) > MOST_TEXT:
-            raise DataError(
-                "the line has more than {:,} MB",
-                MOST_TEXT >> 20,
-                file=file,
-                item=place_words(f"line {number}"),
-                hint="Check whether the file is a table",
+            problem = _("the line has more than {:,} MB", MOST_TEXT >> 20)
+            raise Place(file, f"line {number}").error(
+                problem, _("Check whether the file is a table")
             )
         yield line
-
-
-@contextmanager
-def _reporting(file: Path) -> Iterator[None]:
-    """Report a file that the system cannot read."""
-    try:
-        yield
-    except OSError as error:
-        raise DataError(
-            "not readable: {}",
-            error.strerror or error,
-            file=file,
-            hint="Replace it by a readable file",
-        ) from None
-
-
-def _iter_lines(file: Path, lines: Iterable[str]) -> Iterator[JsonObject]:
-    """Yield the objects of JSON lines; blank lines are skipped.
-
-    Raises:
-        DataError: a line is not an object.
-    """
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            yield decode_json(line, dict[str, object])
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            raise DataError(
-                "not readable: {}",
-                error,
-                file=file,
-                item=place_words(f"line {number}"),
-                hint="Correct the line, or remove it",
-            ) from None
 
 
 def _seem_lines(text: str) -> bool:
@@ -461,34 +439,6 @@ def _seem_lines(text: str) -> bool:
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return False
     return bool(rest)
-
-
-def _list_within(file: Path, content: dict[str, object]) -> object:
-    """The one list of objects that a JSON object contains."""
-    lists = {
-        key: value
-        for key, value in content.items()
-        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
-    }
-    if len(lists) > 1:
-        raise DataError(
-            "several lists of objects: {}",
-            join_names(lists),
-            file=file,
-            hint="Save the list to import as a separate file",
-        )
-    if not lists:
-        raise _no_list(file, content)
-    return next(iter(lists.values()))
-
-
-def _no_list(file: Path, content: object) -> DataError:
-    return DataError(
-        "expected a list of objects; found {}",
-        _kind(content),
-        file=file,
-        hint=_("Write [{…}, {…}]; of files with one record each: jq -s . *.json > all.json"),
-    )
 
 
 def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
@@ -507,8 +457,8 @@ def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
         DataError: it is not readable, or its quotes are never closed.
     """
     if file.suffix.casefold() == ".xlsx":
-        sheets = Workbook(file, source_bytes(file)).sheets()
-        lines = sheets[0].rows if sheets else []
+        sheets = (list(lines) for __, lines in Workbook(file, source_bytes(file)).sheets())
+        lines = next(filter(None, sheets), [])
         # Empty cells at the end of a line are not stored in a workbook.
         return [
             SheetRow(number, cells + [""] * (len(lines[0].cells) - len(cells)))
@@ -559,21 +509,10 @@ def delimited(file: Path, lines: Iterable[str], separator: str) -> Iterator[Row]
     reader = FilledLines(lines, separator)
     rows = iter(reader)
     try:
-        heads = _without_empty_end([head.strip() for head in next(rows, [])])
-        _check_heads(file, heads)
+        heads = _heads(file, next(rows, []))
         for line in rows:
             cells = _without_empty_end(line, len(heads))
-            place = Place(file, f"line {reader.line_num}")
-            if len(cells) != len(heads):
-                raise DataError(
-                    "{}, but there should be {}",
-                    n_("{n:,} cell", "{n:,} cells", len(cells)),
-                    n_("{n:,} column", "{n:,} columns", len(heads)),
-                    file=file,
-                    item=place_words(place.item),
-                    hint='Put cells that contain the separator or a line break into quotes "…"',
-                )
-            yield Row(place, dict(zip(heads, cells, strict=True)))
+            yield _row(Place(file, f"line {reader.line_num}"), heads, cells)
     except csv.Error as error:
         raise _unclosed(file, error, reader.line_num) from None
 
@@ -586,6 +525,21 @@ def _without_empty_end(cells: list[str], least: int = 0) -> list[str]:
     return cells[:size]
 
 
+def _row(place: Place, heads: list[str], cells: list[str]) -> Row:
+    if len(cells) != len(heads):
+        problem = _(
+            "{}, but there should be {}",
+            n_("{n:,} cell", "{n:,} cells", len(cells)),
+            n_("{n:,} column", "{n:,} columns", len(heads)),
+        )
+        hint = _(
+            "Give every column a name in the first line, and put cells that contain the separator "
+            'or a line break into quotes "…"'
+        )
+        raise place.error(problem, hint)
+    return Row(place, dict(zip(heads, cells, strict=True)))
+
+
 def _unclosed(file: Path, error: csv.Error, line: int) -> DataError:
     return DataError(
         "not readable as a table: {}",
@@ -596,17 +550,18 @@ def _unclosed(file: Path, error: csv.Error, line: int) -> DataError:
     )
 
 
-def _check_heads(file: Path, heads: list[str]) -> None:
+def _heads(file: Path, cells: list[str]) -> list[str]:
+    """The names of the columns in the first line of a table."""
+    heads = _without_empty_end([head.strip() for head in cells])
     if len(heads) > MOST_COLUMNS:
         raise _too_large(file, _("it has more than {:,} columns", MOST_COLUMNS))
     twice = sorted(head for head, count in Counter(heads).items() if count > 1)
     if not heads or twice:
-        wrong = (
-            _("two columns are called {!r}", twice[0], hint="Give every column its own name")
-            if twice
-            else _("no line of column names", hint="Give every column its own name")
-        )
-        raise DataError(wrong, file=file)
+        problem = _("no line of column names")
+        if twice:
+            problem = _("two columns are called {!r}", twice[0])
+        raise DataError(problem, file=file, hint=_("Give every column its own name"))
+    return heads
 
 
 def _workbook_rows(file: Path, *, formulas: bool = False) -> Iterator[Row]:
@@ -621,37 +576,25 @@ def _workbook_rows(file: Path, *, formulas: bool = False) -> Iterator[Row]:
             the columns.
     """
     book = Workbook(file, source_bytes(file), formulas=formulas)
-    sheets = book.sheets(1)
-    heads = [_heads(file, sheet) for sheet in sheets]
-    if any(each != heads[0] for each in heads):
-        raise DataError(
-            "sheets with different columns: {}",
-            join_names(sheet.name for sheet in sheets),
-            file=file,
-            hint="Save the sheet to import as a separate file",
-        )
-    for name, rows in book.iter_sheets():
-        within = f"sheet {name}, " if len(sheets) > 1 else ""
-        for number, line in islice(rows, 1, None):
-            cells = _without_empty_end(line, len(heads[0]))
-            place = Place(file, f"{within}line {number}")
-            if len(cells) > len(heads[0]):
-                raise DataError(
-                    "{}, but there should be {}",
-                    n_("{n:,} cell", "{n:,} cells", len(cells)),
-                    n_("{n:,} column", "{n:,} columns", len(heads[0])),
-                    file=file,
-                    item=place_words(place.item),
-                    hint="Give every column a name in the first line",
-                )
-            padded = cells + [""] * (len(heads[0]) - len(cells))
-            yield Row(place, dict(zip(heads[0], padded, strict=True)))
-
-
-def _heads(file: Path, sheet: Sheet) -> list[str]:
-    heads = _without_empty_end([head.strip() for head in sheet.rows[0].cells])
-    _check_heads(file, heads)
-    return heads
+    first: tuple[str, list[str]] | None = None
+    for name, rows in book.sheets():
+        line = next(rows, None)
+        if line is None:
+            continue
+        heads = _heads(file, line.cells)
+        first = first or (name, heads)
+        if heads != first[1]:
+            raise DataError(
+                "sheets with different columns: {}",
+                join_names((first[0], name)),
+                file=file,
+                hint="Save the sheet to import as a separate file",
+            )
+        within = f"sheet {name}, " if book.several else ""
+        for number, filled in rows:
+            cells = _without_empty_end(filled, len(heads))
+            cells += [""] * (len(heads) - len(cells))
+            yield _row(Place(file, f"{within}line {number}"), heads, cells)
 
 
 def _parquet_rows(file: Path) -> Iterator[Row]:
@@ -667,8 +610,10 @@ def _parquet_rows(file: Path) -> Iterator[Row]:
         with ParquetFile(file) as table:
             for batch in table.iter_batches(_BATCH, use_threads=False):
                 frame = pl.DataFrame(pa.Table.from_batches([batch]))
-                _check_bytes(file, frame)
-                for cells in _without_nan(frame).iter_rows(named=True):
+                if frame.estimated_size() > MOST_BYTES:
+                    raise _too_large(file, _("its cells have more than {} MB", MOST_BYTES >> 20))
+                # pandas stores NaN where a column of numbers has a gap.
+                for cells in frame.with_columns(cs.float().fill_nan(None)).iter_rows(named=True):
                     number += 1
                     yield Row(Place(file, f"record {number}"), cells)
     except (pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException,
@@ -679,36 +624,13 @@ def _parquet_rows(file: Path) -> Iterator[Row]:
         ) from None
 
 
-def _without_nan(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with null for NaN, which pandas stores where a column of numbers has a gap."""
-    return frame.with_columns(cs.float().fill_nan(None))
-
-
-def _check_bytes(file: Path, frame: pl.DataFrame) -> None:
-    if sum(map(_bytes_in, frame)) > MOST_BYTES:
-        raise _too_large(file, _("its cells have more than {} MB", MOST_BYTES >> 20))
-
-
-def _bytes_in(column: pl.Series) -> int:
-    """The bytes of all texts and images in a column, each counted as often as it is used."""
-    if isinstance(column.dtype, pl.Struct):
-        return sum(_bytes_in(column.struct.field(each.name)) for each in column.dtype.fields)
-    if isinstance(column.dtype, pl.List | pl.Array):
-        return _bytes_in(column.explode())
-    if column.dtype == pl.String:
-        return int(column.str.len_bytes().sum() or 0)
-    if column.dtype == pl.Binary:
-        return int(column.bin.size().sum() or 0)
-    return 8 * len(column)
-
-
 def _size_of(value: object) -> int:
-    """The bytes of all texts and images in a cell."""
+    """About the bytes of a cell in memory."""
     if isinstance(value, dict):
         return sum(map(_size_of, value.values()))
     if isinstance(value, list):
         return sum(map(_size_of, value))
-    return len(value) if isinstance(value, str | bytes) else 8
+    return 64 + (len(value) if isinstance(value, str | bytes) else 0)
 
 
 def _too_large(file: Path, problem: str) -> DataError:

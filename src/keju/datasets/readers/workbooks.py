@@ -41,7 +41,7 @@ MOST_TEXT = 1 << 28
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _CHUNK = 1 << 20
 _ROWS = 256
-"""The number of rows that `Workbook.iter_sheets` has in memory."""
+"""The number of rows that `Workbook.sheets` has in memory."""
 _NEGATIVE = re.compile(rb"""\bt=["']s["'][^<>]*>\s*<(?:\w+:)?v>\s*-""")
 """A cell with a negative index of a shared string, for which openpyxl uses the last one."""
 
@@ -51,13 +51,6 @@ class SheetRow(NamedTuple):
 
     number: int
     cells: list[str]
-
-
-class Sheet(NamedTuple):
-    """A sheet of a workbook: its name, and its rows that have at least one filled cell."""
-
-    name: str
-    rows: list[SheetRow]
 
 
 class Workbook:
@@ -79,42 +72,46 @@ class Workbook:
     def __init__(self, file: Path, data: bytes, *, formulas: bool = False) -> None:
         from openpyxl import load_workbook  # noqa: PLC0415 - slow to import
 
-        check_archive(file, data)
+        _check_archive(file, data)
         self._file = file
+        self._text = 0
         with _reporting(file):
             book = load_workbook(io.BytesIO(data), read_only=True, data_only=not formulas)
             self._sheets = [each for each in book.worksheets if each.sheet_state == "visible"]
+        self.several = len(self._sheets) > 1
+        """Whether it has several visible sheets."""
 
-    def sheets(self, most: int | None = None) -> list[Sheet]:
-        """The sheets that have filled cells, with their rows or the first `most` of them.
+    def sheets(self) -> Iterator[tuple[str, Iterator[SheetRow]]]:
+        """Yield the name of each sheet and its rows with filled cells, a few of them in memory.
 
         Raises:
             DataError: a sheet is damaged, or the rows exceed the limits.
         """
-        counted = _Counted(self._file)
-        with _reporting(self._file):
-            found = [
-                Sheet(each.title, list(islice(counted.rows(each), most))) for each in self._sheets
-            ]
-        return [sheet for sheet in found if sheet.rows]
-
-    def iter_sheets(self) -> Iterator[tuple[str, Iterator[SheetRow]]]:
-        """Yield the name of each sheet and its rows with filled cells, a few of them in memory.
-
-        Raises:
-            DataError: as `sheets`.
-        """
-        counted = _Counted(self._file)
         for sheet in self._sheets:
-            yield sheet.title, self._iter_rows(counted.rows(sheet))
+            yield sheet.title, self._iter_rows(sheet)
 
-    def _iter_rows(self, rows: Iterator[SheetRow]) -> Iterator[SheetRow]:
+    def _iter_rows(self, sheet: Worksheet) -> Iterator[SheetRow]:
+        rows = self._filled_rows(sheet)
         several = [SheetRow(0, [])]
         while several:
             check_time()
             with _reporting(self._file):
                 several = list(islice(rows, _ROWS))
             yield from several
+
+    def _filled_rows(self, sheet: Worksheet) -> Iterator[SheetRow]:
+        sheet.reset_dimensions()  # The declared size is not used.
+        for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
+            if number > MOST_ROWS:
+                raise _too_large(self._file, _("sheet {!r} has too many rows", sheet.title))
+            cells = [cell_text(value) for value in values]
+            while cells and not cells[-1].strip():
+                cells.pop()
+            self._text += sum(map(len, cells))
+            if self._text > MOST_TEXT:
+                raise _too_large(self._file, _("its cells have too much text"))
+            if cells:
+                yield SheetRow(number, cells)
 
 
 @contextmanager
@@ -134,13 +131,8 @@ def _reporting(file: Path) -> Iterator[None]:
         ) from None
 
 
-def check_archive(file: Path, data: bytes) -> None:
-    """Reject a workbook that would take too much memory or time, before it is parsed.
-
-    Raises:
-        DataError: it is not a ZIP archive, it is too large when unpacked, or a part declares
-            entities, which the file format never has.
-    """
+def _check_archive(file: Path, data: bytes) -> None:
+    """Refuse a file that is not a workbook, or takes too much memory or time, before parsing."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as pack:
             if sum(each.file_size for each in pack.infolist()) > MOST_BYTES:
@@ -179,28 +171,6 @@ def _tags_in(file: Path, pack: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
             tags += chunk.count(b"<")
             tail = plain[-64:]
     return tags
-
-
-class _Counted:
-    """Reads sheets of one workbook until it has more rows or text than the limits."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._text = 0
-
-    def rows(self, sheet: Worksheet) -> Iterator[SheetRow]:
-        sheet.reset_dimensions()  # The declared size is not used.
-        for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
-            if number > MOST_ROWS:
-                raise _too_large(self._file, _("sheet {!r} has too many rows", sheet.title))
-            cells = [cell_text(value) for value in values]
-            while cells and not cells[-1].strip():
-                cells.pop()
-            self._text += sum(map(len, cells))
-            if self._text > MOST_TEXT:
-                raise _too_large(self._file, _("its cells have too much text"))
-            if cells:
-                yield SheetRow(number, cells)
 
 
 def cell_text(value: object) -> str:
