@@ -194,7 +194,7 @@ def test_exports_have_the_system_prompt_and_the_examples(chat: Chat, dataset: Pa
     chat.plan(says="B")
     out, logs, file = tmp_path / "run", tmp_path / "logs", tmp_path / "answers.json"
     own = tmp_path / "mine.toml"
-    own.write_text('[tasks.T7]\nask = "Look. {prompt}"\nsystem = "Be brief."\n', "utf-8")
+    own.write_text('[prompts.T7]\nask = "Look. {prompt}"\nsystem = "Be brief."\n', "utf-8")
     more = ("--prompts", own, "--examples", 2)
     assert keju(*command(dataset, out, chat, *more)).returncode == 0
     before = score_run(RunFolder.open(out))
