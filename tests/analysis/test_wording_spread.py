@@ -34,7 +34,7 @@ def runs(chat: Chat, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
                             options=OPTIONS, answer="B", answer_simplified="B",
                             group=f"book{number}"))  # fmt: skip
     prompts = place / "close.toml"
-    prompts.write_text('[tasks.T7]\nask = "<i>Look</i> closely. {prompt}"\n', "utf-8")
+    prompts.write_text('[prompts.T7]\nask = "<i>Look</i> closely. {prompt}"\n', "utf-8")
     made = []
     for name, close, plain in (("one", "B", "A"), ("two", "A", "B")):
         chat.plan(finds=[["closely", close]], says=plain)
@@ -88,7 +88,7 @@ def test_the_mean_over_tasks_has_a_row_and_all_rows_are_in_the_csv(chat: Chat, t
                                 images=(ref,), options=OPTIONS, answer=answer,
                                 answer_simplified=answer, group=f"book{number}"))  # fmt: skip
     ask = "Look closely. {prompt}"
-    prompts.write_text(f'[tasks.T7]\nask = "{ask}"\n[tasks.T8]\nask = "{ask}"\n', "utf-8")
+    prompts.write_text(f'[prompts.T7]\nask = "{ask}"\n[prompts.T8]\nask = "{ask}"\n', "utf-8")
     chat.plan(finds=[["closely", "B"]], says="C")
     done = keju("run", data, "--model", "openai:one", "--base-url", chat.url, "--prompts", prompts,
                 "--wording", "released", "--out", run)  # fmt: skip

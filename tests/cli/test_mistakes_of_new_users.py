@@ -70,12 +70,6 @@ def _near_names() -> None:
         text(f"scans/{name}")
 
 
-def _near_names_in_two_books() -> None:
-    for name in ("a/001.jpg", "b/p1.jpg"):
-        scan(f"scans/{name}")
-    text("scans/b/p01.txt")
-
-
 def _texts_of_other_names() -> None:
     for name in ("p1", "p2"):
         Image.new("L", (700, 900), 255).save(Path(f"{name}.png"))
@@ -157,37 +151,12 @@ MISTAKES = {
         _rtf_as_txt, IMPORT, (("p1.txt: an archive, a PDF or", "plain text"),)
     ),
     "p1.txt.txt, Page1/page1, p1/p01": Mistake(
-        _near_names,
-        IMPORT,
-        (
-            ("3 pages without a text",),
-            ("3 texts without an image",),
-            (
-                "Page2.jpg and page2.txt, p1.jpg and p1.txt.txt, p3.jpg and p03.txt",
-                "mv scans/page2.txt scans/Page2.txt",
-            ),
-            (SKIP,),
-        ),
-    ),
-    "a near name in the folder of another book": Mistake(
-        _near_names_in_two_books,
-        IMPORT,
-        (
-            ("2 pages without a text",),
-            ("1 text without an image",),
-            ("b/p1.jpg and b/p01.txt", "mv scans/b/p01.txt scans/b/p1.txt"),
-            (SKIP,),
-        ),
+        _near_names, IMPORT, (("3 pages without a text",), ("3 texts without an image",), (SKIP,)),
     ),
     "texts of other names, to be detected": Mistake(
         _texts_of_other_names,
         "data import auto scans --out scans-dataset --licence CC0-1.0 --source me",
-        (
-            ("2 pages without a text",),
-            ("2 texts without an image",),
-            ("a/p1.png and a/p01.txt", "mv scans/a/p01.txt scans/a/p1.txt"),
-            (SKIP,),
-        ),
+        (("2 pages without a text",), ("2 texts without an image",), (SKIP,)),
     ),
     "PAGE-XML given as pages": Mistake(
         _page_xml,
@@ -209,9 +178,8 @@ MISTAKES = {
         (
             ("1 page without a text: p3.jpg",),
             ("1 text without an image: p4.txt",),
-            (SKIP,),
-            ("2 unusable texts: p5.txt", "p6.txt", "--option encoding=NAME"),
-            ("1 unusable image: p7.jpg (a web page",),
+            ("3 unusable files: p5.txt", "p6.txt", "p7.jpg (a web page"),
+            (SKIP, "--option encoding=NAME"),
         ),
     ),
 }  # fmt: skip

@@ -427,15 +427,13 @@ def test_a_source_that_the_import_refuses_gets_no_further_commands(tmp_path):
     assert "keju run" not in text
 
 
-def test_the_files_of_a_pdf_and_an_image_are_counted_as_what_they_are(tmp_path):
+def test_the_files_of_a_pdf_and_an_image_are_counted(tmp_path):
     put(tmp_path / "a.pdf", b"%PDF-1.4")
     put(tmp_path / "b.png", picture(1))
     for name in "ab":
         put(tmp_path / f"{name}.txt", "天")
     (found,) = [each for each in examine(tmp_path).candidates if each.reader.name == "pages"]
-    assert found.detection.what == (
-        "1 PDF file and 1 page image with texts (.txt) of the same name"
-    )
+    assert found.detection.what.startswith("2 images, PDF or TIFF files with texts (.txt)")
 
 
 def test_both_scripts_of_an_answer_are_shown(tmp_path):

@@ -146,7 +146,7 @@ def test_two_pictures_of_one_name_are_not_guessed_between(tmp_path: Path) -> Non
     src = page_file(tmp_path / "src", region(line("l")))
     picture(tmp_path / "pictures/x/p1.png")
     picture(tmp_path / "pictures/y/p1.png")
-    with pytest.raises(DataError, match=r"2 images are called p1\.png"):
+    with pytest.raises(DataError, match=r"several images fit 'p1\.png': x/p1\.png, y/p1\.png"):
         imported(src, tmp_path / "out", images=str(tmp_path / "pictures"))
 
 

@@ -48,11 +48,11 @@ TEXTS = (
     "天地玄黃\n宇宙洪荒", "日月盈昃\n辰宿列張", "寒來暑往\n秋收冬藏", "閏餘成歲\n律呂調陽",
     "雲騰致雨\n露結爲霜", "金生麗水\n玉出崑岡", "劍號巨闕\n珠稱夜光", "果珍李柰\n菜重芥薑",
 )  # fmt: skip
-WORDINGS = """[wordings.short.tasks.T1]
-ask = "抄錄圖中文字。"
-[wordings.long.tasks.T1]
-ask = "請按閱讀順序抄錄圖中的全部文字，不要加標點。"
-"""
+_REQUIREMENT = "要求：请只输出识别结果，不要有其他无关内容。"
+WORDINGS = {
+    "short": f"抄錄圖中文字。\\n{_REQUIREMENT}",
+    "long": f"請按閱讀順序抄錄圖中的全部文字，不要加標點。\\n{_REQUIREMENT}",
+}
 PRICES = """currency = "USD"
 seen = "2025"
 [[models]]
@@ -225,7 +225,9 @@ def six(tmp_path_factory: pytest.TempPathFactory, chat) -> Folder:
     six = Folder(tmp_path_factory.mktemp("six"))
     for shift, name in enumerate(("left", "right")):
         make_dataset(six.path / "data" / name, shift)
-    (six.path / "data" / "wordings.toml").write_text(WORDINGS, "utf-8")
+    for name, ask in WORDINGS.items():
+        text = f'source = "wordings.toml"\n[prompts.T1]\nask = "{ask}"\n'
+        (six.path / "data" / f"{name}.toml").write_text(text, "utf-8")
     (six.path / "data" / "prices.toml").write_text(PRICES, "utf-8")
     left, right = (list(api.load(six.path / "data" / name)) for name in ("left", "right"))
     for name, label in (("left", "step-1"), ("later", "step-2")):
@@ -233,7 +235,16 @@ def six(tmp_path_factory: pytest.TempPathFactory, chat) -> Folder:
         six.ask(name, "../data/left", "--model", "baseline:copy", "--label", label)
     wordings = [("image", "released", wording, 1) for wording in ("released", "short", "long")]
     write_answers(six.path / "right", right, wordings)
-    six.ask("right", "../data/right", "--prompts", "../data/wordings.toml", "--wording", "released")
+    six.ask(
+        "right",
+        "../data/right",
+        "--prompts",
+        "../data/short.toml",
+        "--prompts",
+        "../data/long.toml",
+        "--wording",
+        "released",
+    )
     settings, scripts = ("image", "gold-ocr"), ("released", "traditional")
     write_answers(six.path / "rounds", left, product(settings, scripts, ("released",), (1, 2)))
     options = [word for setting in settings for word in ("--setting", setting)]

@@ -65,24 +65,24 @@ PROGRAMS = {
 }
 """The parts of identities, by kind, that an installed program or a downloaded file decides."""
 
-PROMPTS = """
-what = "two wordings"
-
-[wordings.short]
+SHORT = """
+source = "prompts.toml"
 system = "You know <b>old</b> books."
-[wordings.short.tasks.T7]
-ask = "Which book is it?\\n{options}"
-requirement = "Answer with one letter."
+[prompts.T7]
+ask = "Which book is it?\\n{options}\\nAnswer with one letter."
 system = "Be brief."
-[wordings.short.tasks.T1]
+[prompts.T1]
 ask = "{prompt}\\n逐列抄錄。"
-
-[wordings.wrapped.tasks.T2]
+"""
+WRAPPED = """
+source = "prompts.toml"
+[prompts.T2]
 ask = "请看图。{prompt}"
-[wordings.wrapped.tasks.recognition.queries.Where]
+[prompts."recognition/Where"]
 ask = "Look closely. {prompt}"
 box_convention = "cxcywh-1000"
 """
+PROMPTS = ("--prompts", "short.toml", "--prompts", "wrapped.toml")
 
 SERVICE = f"""
 url = "{OCR}"
@@ -247,7 +247,8 @@ def plain_png(shade: int, width: int = 40, height: int = 60) -> bytes:
 
 def keys_of_the_bundled_set(trial: Trial) -> Parts:
     """The whole set: settings, scripts, rounds, wordings, boxes, own prompts and a label."""
-    put(trial.folder / "prompts.toml", PROMPTS)
+    put(trial.folder / "short.toml", SHORT)
+    put(trial.folder / "wrapped.toml", WRAPPED)
     scripts = ("--script", "simplified", "--script", "traditional")
     variants: dict[str, tuple[object, ...]] = {
         "image, two rounds": ("--rounds", 2),
@@ -258,9 +259,9 @@ def keys_of_the_bundled_set(trial: Trial) -> Parts:
         ),
         "wordings": ("--wording", "released", "--wording", "obi-gemini", *scripts,
                      "--task", "recognition", "--rounds", 2),
-        "own prompts": ("--prompts", "prompts.toml", *scripts),
+        "own prompts": (*PROMPTS, *scripts),
         "own prompts and the released one": (
-            "--prompts", "prompts.toml", "--wording", "released", "--setting", "gold-ocr",
+            *PROMPTS, "--wording", "released", "--setting", "gold-ocr",
             "--setting", "image", "--task", "T7", "--task", "T2", "--task", "T1",
         ),
         "a label": ("--label", "step-2000", "--limit", 1),
@@ -357,7 +358,7 @@ def prompts_to_a_server(trial: Trial) -> Parts:
         **{setting: ("--setting", setting, "--limit", 1, *scripts) for setting in SETTINGS},
         "rounds": (*tasks, "--rounds", 3, "--setting", "own-text", "--setting", "image"),
         "wordings": ("--wording", "released", "--wording", "obi-gemini", "--task", "recognition"),
-        "own prompts": ("--prompts", "prompts.toml", "--wording", "released", *tasks),
+        "own prompts": (*PROMPTS, "--wording", "released", *tasks),
         "boxes": (*tasks, "--boxes", "yxyx-1000"),
         "pairs": ("--pairs", "gallery=4", "--task", "rejoining", "--limit", 4),
         "a label": (*tasks, "--label", "step-2000"),

@@ -20,12 +20,12 @@ from tests.support.serving import Chat
 
 OPTIONS = ("論語", "孟子", "史記", "漢書")
 SHORT = """
-[wordings.short.tasks.T7]
-ask = "Which book is it?\\n{options}"
-requirement = "Answer with one letter."
+[prompts.T7]
+ask = "Which book is it?\\n{options}\\nAnswer with one letter."
 system = "You know <b>old</b> books."
-
-[wordings.wrapped.tasks.T7]
+"""
+WRAPPED = """
+[prompts.T7]
 ask = "Look closely.\\n{prompt}"
 """
 
@@ -47,10 +47,15 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def prompts(tmp_path: Path) -> Path:
-    file = tmp_path / "mine.toml"
-    file.write_text(SHORT, "utf-8")
-    return file
+def prompts(tmp_path: Path) -> list[object]:
+    """The options that name the files of two wordings."""
+    folder = tmp_path / "wordings"
+    folder.mkdir()
+    options: list[object] = []
+    for name, text in (("short", SHORT), ("wrapped", WRAPPED)):
+        (folder / f"{name}.toml").write_text(text, "utf-8")
+        options += ["--prompts", folder / f"{name}.toml"]
+    return options
 
 
 def command(dataset: Path, out: Path, chat: Chat, *more: object) -> list[object]:
@@ -71,13 +76,13 @@ def sent(chat: Chat) -> list[list[tuple[str, str]]]:
 
 
 def test_the_wording_and_its_system_prompt_are_what_is_sent(
-    chat: Chat, dataset: Path, prompts: Path, tmp_path: Path
+    chat: Chat, dataset: Path, prompts: list[object], tmp_path: Path
 ):
     chat.plan(images=True, says="B")
     out = tmp_path / "run"
     items = tmp_path / "ids.txt"
     items.write_text("a\n", "utf-8")
-    done = keju(*command(dataset, out, chat, "--prompts", prompts, "--items", items))
+    done = keju(*command(dataset, out, chat, *prompts, "--items", items))
     assert done.returncode == 0, done.stderr
     published = prompt_of(Dataset.open(dataset).items()[0])
     choices = "A、論語 B、孟子 C、史記 D、漢書"
@@ -92,14 +97,14 @@ def test_the_wording_and_its_system_prompt_are_what_is_sent(
 
 
 def test_the_run_stores_the_wordings_and_needs_the_file_no_more(
-    chat: Chat, dataset: Path, prompts: Path, tmp_path: Path
+    chat: Chat, dataset: Path, tmp_path: Path
 ):
     chat.plan(says="B")
     out = tmp_path / "run"
-    words = ("--prompts", prompts, "--wording", "released", "--task", "T7")
+    words = ("--wording", "released", "--task", "T7")
     file = tmp_path / "short.toml"
-    file.write_text('[tasks.T7]\nask = "Book?\\n{prompt}"\n', "utf-8")
-    done = keju(*command(dataset, out, chat, "--prompts", file, *words[2:]))
+    file.write_text('[prompts.T7]\nask = "Book?\\n{prompt}"\n', "utf-8")
+    done = keju(*command(dataset, out, chat, "--prompts", file, *words))
     assert done.returncode == 0, done.stderr
     file.unlink()
     folder = RunFolder.open(out)
@@ -115,19 +120,19 @@ def test_the_run_stores_the_wordings_and_needs_the_file_no_more(
 
 
 def test_another_text_under_the_same_name_is_refused_and_a_further_wording_is_added(
-    chat: Chat, dataset: Path, prompts: Path, tmp_path: Path
+    chat: Chat, dataset: Path, prompts: list[object], tmp_path: Path
 ):
     chat.plan(says="B")
     out, file = tmp_path / "run", tmp_path / "short.toml"
-    file.write_text('[tasks.T7]\nask = "Book?\\n{prompt}"\n', "utf-8")
+    file.write_text('[prompts.T7]\nask = "Book?\\n{prompt}"\n', "utf-8")
     assert keju(*command(dataset, out, chat, "--prompts", file)).returncode == 0
     assert keju(*command(dataset, out, chat, "--prompts", file)).returncode == 0
     assert chat.stats()["requests"] == 2
-    both = command(dataset, out, chat, "--prompts", file, "--prompts", prompts)
+    both = command(dataset, out, chat, "--prompts", file, *prompts)
     done = keju(*both)
     assert done.returncode == 0, done.stderr
     assert chat.stats()["requests"] == 2 + 4
-    file.write_text('[tasks.T7]\nask = "Which?\\n{prompt}"\n', "utf-8")
+    file.write_text('[prompts.T7]\nask = "Which?\\n{prompt}"\n', "utf-8")
     done = keju(*command(dataset, out, chat, "--prompts", file))
     assert done.returncode == 2
     assert "outdated" in done.stderr
@@ -136,11 +141,11 @@ def test_another_text_under_the_same_name_is_refused_and_a_further_wording_is_ad
 
 
 def test_a_run_with_a_changed_wording_in_run_json_is_refused(
-    chat: Chat, dataset: Path, prompts: Path, tmp_path: Path
+    chat: Chat, dataset: Path, prompts: list[object], tmp_path: Path
 ):
     chat.plan(says="B")
     out = tmp_path / "run"
-    assert keju(*command(dataset, out, chat, "--prompts", prompts, "--task", "T7")).returncode == 0
+    assert keju(*command(dataset, out, chat, *prompts, "--task", "T7")).returncode == 0
     path = RunFolder.open(out).manifest_path
     raw = read_json(path, dict[str, object])
     for each in raw["prompts"].values():
@@ -153,11 +158,11 @@ def test_a_run_with_a_changed_wording_in_run_json_is_refused(
 
 
 def test_the_report_shows_the_prompts_whole_escaped_and_labelled(
-    chat: Chat, dataset: Path, prompts: Path, tmp_path: Path
+    chat: Chat, dataset: Path, prompts: list[object], tmp_path: Path
 ):
     chat.plan(says="B")
     out, page = tmp_path / "run", tmp_path / "r.html"
-    words = ("--prompts", prompts, "--wording", "released")
+    words = (*prompts, "--wording", "released")
     assert keju(*command(dataset, out, chat, *words)).returncode == 0
     assert keju("score", out).returncode == 0
     done = keju("report", out, "-o", page, "--published")
@@ -209,9 +214,11 @@ def test_a_system_prompt_is_in_signatures_and_its_row_in_no_table_of_a_paper(
     assert "用其他提示词得到的结果不在此表中：openai:told" in page.read_text("utf-8")
 
 
-def test_ocr_engines_are_asked_as_published_alone(dataset: Path, prompts: Path, tmp_path: Path):
+def test_ocr_engines_are_asked_as_published_alone(
+    dataset: Path, prompts: list[object], tmp_path: Path
+):
     file = tmp_path / "read.toml"
-    file.write_text('[tasks.T1]\nask = "Read.\\n{prompt}"\n', "utf-8")
+    file.write_text('[prompts.T1]\nask = "Read.\\n{prompt}"\n', "utf-8")
     done = keju("run", "--plan", dataset, "--model", "ppocr", "--prompts", file)
     assert done.returncode == 2
     assert "ppocr takes no prompt" in done.stderr
@@ -234,10 +241,10 @@ def test_ocr_engines_are_asked_as_published_alone(dataset: Path, prompts: Path, 
     ],
 )
 def test_what_cannot_be_meant_is_refused(
-    dataset: Path, prompts: Path, options: list[str], words: str
+    dataset: Path, prompts: list[object], options: list[str], words: str
 ):
     done = keju("run", "--plan", dataset, "--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1",
-                "--prompts", prompts, *options)  # fmt: skip
+                *prompts, *options)  # fmt: skip
     assert done.returncode == 2
     assert words in done.stderr
 
@@ -245,7 +252,7 @@ def test_what_cannot_be_meant_is_refused(
 def test_a_key_in_a_prompt_file_is_refused(chat: Chat, dataset: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
     file = tmp_path / "leak.toml"
-    file.write_text('[tasks.T7]\nask = "sk-0123456789abcdef {prompt}"\n', "utf-8")
+    file.write_text('[prompts.T7]\nask = "sk-0123456789abcdef {prompt}"\n', "utf-8")
     out = tmp_path / "run"
     done = keju(*command(dataset, out, chat, "--prompts", file))
     assert done.returncode == 2

@@ -18,7 +18,7 @@ from tests.support.commanding import keju
 from tests.support.making import picture
 from tests.support.needing import inspect_missing
 
-PROMPTS = '[tasks.T7]\nask = "Look. {prompt}"\nsystem = "Be brief."\n'
+PROMPTS = '[prompts.T7]\nask = "Look. {prompt}"\nsystem = "Be brief."\n'
 WORDINGS = 2
 
 

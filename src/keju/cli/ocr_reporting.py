@@ -172,8 +172,6 @@ def _installed() -> list[str]:
 def _show_import(taken: TakenScans, work: Path) -> None:
     from keju.cli.output.console import translate
 
-    for each in taken.changed:
-        note(_("note: the scans changed since they were imported: {}", each))
     for each in taken.notes:
         note(_("note: {}", translate(each)))
     note(_("Work folder: {} (the same command resumes there). Dataset: {}", work, taken.dataset))

@@ -120,9 +120,9 @@ class PromptOptions:
         list[Path] | None,
         prompt_option(
             metavar="FILE",
-            help="TOML file of your own prompts, with one or more wordings. Only these "
-            "wordings are used; add --wording released to use the published one too. Can be "
-            "given several times.",
+            help="TOML file of your own prompts, which are one wording. Only your wordings are "
+            "used; add --wording released to use the published one too. Can be given several "
+            "times.",
         ),
     ] = None
     boxes: BoxConvention = ""

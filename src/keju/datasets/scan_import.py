@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from keju.datasets.manifest import MANIFEST, find_items
 from keju.datasets.readers import FORMATS, import_dataset
-from keju.datasets.readers.base import join_names
 from keju.datasets.readers.detecting import LOWEST, find_candidates
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.words import shell_word
@@ -23,8 +22,6 @@ from keju.texts import _
 _STATE = "scans.json"
 _NEW = "importing"
 _LOCK = "importing.lock"
-_NAMED = 3
-_Files = Mapping[str, tuple[int, int]]
 _PAGES = ("pages", "page-xml", "alto")
 
 
@@ -37,15 +34,10 @@ class Origin(Record, frozen=True, kw_only=True):
 
 
 class TakenScans(NamedTuple):
-    """A dataset of scans.
-
-    `notes` are the import's, empty where nothing was imported. `changed` lists the files that
-    differ from the previous import, if the dataset differs too.
-    """
+    """A dataset of scans, and the notes of its import, if one was needed."""
 
     dataset: Path
     notes: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
 
 
 class _State(Record, frozen=True, kw_only=True):
@@ -147,8 +139,7 @@ def _import(scans: Path, work: Path, origin: Origin, state: _State | None) -> Ta
         work / _STATE,
         _State(scans=str(scans.resolve()), files=files, origin=origin, dataset=made.name),
     )
-    other = state is not None and state.dataset != made.name
-    return TakenScans(made, done.notes, _changed(state.files, files) if state and other else ())
+    return TakenScans(made, done.notes)
 
 
 def run_folder(work: Path, limit: int | None) -> Path:
@@ -207,19 +198,6 @@ def _files(scans: Path) -> dict[str, tuple[int, int]]:
 def _storable(name: str) -> str:
     """A name with escapes for bytes that are not UTF-8."""
     return name.encode("utf-8", "backslashreplace").decode()
-
-
-def _changed(before: _Files, now: _Files) -> tuple[str, ...]:
-    """The changes of files as text, e.g. ``2 changed: book1/p1.txt, book2/p1.txt``."""
-    changed = [name for name in now if name in before and now[name] != before[name]]
-    new = [name for name in now if name not in before]
-    gone = [name for name in before if name not in now]
-    lines = (
-        changed and _("{} changed: {}", len(changed), join_names(changed, _NAMED)),
-        new and _("{} new: {}", len(new), join_names(new, _NAMED)),
-        gone and _("{} gone: {}", len(gone), join_names(gone, _NAMED)),
-    )
-    return tuple(line for line in lines if line)
 
 
 def _form(scans: Path, given: Mapping[str, str]) -> tuple[str, dict[str, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, Literal, NoReturn, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
 from msgspec import field
@@ -222,173 +222,155 @@ def parse_definition(text: str, place: str, *, bundled: bool = False) -> Definit
     Raises:
         DataError: the text is not a definition; the error names the table in it, with a hint.
     """
-    return _Parser(text, place).definition(bundled=bundled)
+    table = parse_toml(text, file=place, problem="not a benchmark definition")
+    try:
+        return _definition(table, bundled)
+    except DataError as error:
+        raise DataError(error.problem, file=place, item=error.item, hint=error.hint) from None
 
 
-class _Parser:
-    def __init__(self, text: str, place: str) -> None:
-        self._place = place
-        table = parse_toml(text, file=place, problem="not a benchmark definition")
-        self._known("", table, Definition.__struct_fields__, "key")
-        self._tables = {
-            key: self._convert("", {key: table.pop(key, {})}, dict[str, dict[str, _Table]])[key]
-            for key in _OF_TABLES
-        }
-        self._file = self._convert("", table, Definition)
-
-    def definition(self, *, bundled: bool) -> Definition:
-        file, tables = self._file, self._tables
-        self._check_name(file.name, NAME, "")
-        if not file.version.strip():
-            self._fail(_("the version is empty", hint='Write a version, such as version = "1"'))
-        if not tables["tasks"]:
-            self._fail(_("no tasks", hint="Declare at least one, as [tasks.NAME]"))
-        for name, family in file.families.items():
-            # A family is checked alone too, so that an error does not name one of its tasks.
-            item = f"families.{name}"
-            self._known(item, [family.get("form", "text")], get_args(AnswerForm), "answer form")
-            self._record(item, {"form": "text", "strict": [], **family}, Query)
-        has_official = any(family.get("official") for family in file.families.values())
-        from_paper = bundled and has_official and file.count_kind != "open"
-        tasks = tuple(self._task(id_, row, from_paper) for id_, row in tables["tasks"].items())
-        for task in tasks:
-            self._check_transcribing(f"tasks.{task.id}", task.transcription_from, tasks)
-        self._check_transcribing("reading_task", file.reading_task, tasks)
-        domains = {name for task in tasks for name in (task.domain, task.direction)} - {""}
-        self._known("domains_zh", file.domains_zh, domains, "domain")
-        return replace(
-            file,
-            tasks=tasks,
-            means={name: self._mean(name, row, tasks) for name, row in tables["means"].items()},
-            drafts={name: self._drafts(name, row) for name, row in tables["drafts"].items()},
-        )
-
-    def _drafts(self, name: str, row: _Table) -> Drafts:
-        item = f"drafts.{name}"
-        drafts = self._record(item, row, Drafts)
-        self._known(item, drafts.tasks, self._tables["tasks"], "task")
-        if not drafts.tasks:
+def _definition(table: _Table, bundled: bool) -> Definition:
+    """The definition in the table of a file; errors do not have the file's name yet."""
+    _check_known("", table, Definition.__struct_fields__, "key")
+    tables = {
+        key: _converted("", {key: table.pop(key, {})}, dict[str, dict[str, _Table]])[key]
+        for key in _OF_TABLES
+    }
+    file = _converted("", table, Definition)
+    _check_name("", file.name, NAME)
+    if not file.version.strip():
+        raise DataError("the version is empty", hint='Write a version, such as version = "1"')
+    if not tables["tasks"]:
+        raise DataError("no tasks", hint="Declare at least one, as [tasks.NAME]")
+    for name, family in file.families.items():
+        # A family is checked alone too, so that an error does not name one of its tasks.
+        item = f"families.{name}"
+        _check_known(item, [family.get("form", "text")], get_args(AnswerForm), "answer form")
+        _record(item, {"form": "text", "strict": [], **family}, Query)
+    has_official = any(family.get("official") for family in file.families.values())
+    from_paper = bundled and has_official and file.count_kind != "open"
+    tasks = tuple(_task(file, id_, row, from_paper) for id_, row in tables["tasks"].items())
+    transcribing = [task.id for task in tasks if task.queries[0].form == "transcription"]
+    named = {f"tasks.{task.id}": task.transcription_from for task in tasks}
+    for item, name in {**named, "reading_task": file.reading_task}.items():
+        if name:
+            _check_known(item, [name], transcribing, "task of the form transcription")
+    domains = {name for task in tasks for name in (task.domain, task.direction)} - {""}
+    _check_known("domains_zh", file.domains_zh, domains, "domain")
+    means = {name: _record(f"means.{name}", row, Mean) for name, row in tables["means"].items()}
+    for name, mean in means.items():
+        _check_known(f"means.{name}", mean.formats, {task.format for task in tasks}, "format")
+        _check_known(f"means.{name}", mean.without, tables["tasks"], "task")
+    drafts = {
+        name: _record(f"drafts.{name}", row, Drafts) for name, row in tables["drafts"].items()
+    }
+    for name, group in drafts.items():
+        _check_known(f"drafts.{name}", group.tasks, tables["tasks"], "task")
+        if not group.tasks:
             hint = _('Name at least one, such as tasks = ["TASK"]')
-            self._fail(_("the group has no tasks"), item=item, hint=hint)
-        return drafts
+            raise DataError("the group has no tasks", item=f"drafts.{name}", hint=hint)
+    return replace(file, tasks=tasks, means=means, drafts=drafts)
 
-    def _mean(self, name: str, row: _Table, tasks: Iterable[Task]) -> Mean:
-        item = f"means.{name}"
-        mean = self._record(item, row, Mean)
-        self._known(item, mean.formats, {task.format for task in tasks}, "format")
-        self._known(item, mean.without, {task.id for task in tasks}, "task")
-        return mean
 
-    def _check_transcribing(self, item: str, name: str, tasks: Iterable[Task]) -> None:
-        """Check that a task that is named asks for the text of images."""
-        if name:
-            known = [task.id for task in tasks if task.queries[0].form == "transcription"]
-            self._known(item, [name], known, "task of the form transcription")
-
-    def _task(self, task_id: str, table: _Table, from_paper: bool) -> Task:
-        item, file = f"tasks.{task_id}", self._file
-        self._check_name(task_id, _ID, item)
-        own = {key: table[key] for key in _keys(Query) if key in table}
-        rest = {key: value for key, value in table.items() if key not in own}
-        tables = self._convert(item, rest.pop("queries", {}), dict[str, _Table])
-        computed = {
-            "id": task_id,
-            "benchmark": file.name,
-            "domain_zh": file.domains_zh.get(str(rest.get("domain")), ""),
-            "direction_zh": file.domains_zh.get(str(rest.get("direction")), ""),
-            "count_kind": file.count_kind,
-            "from_paper": from_paper,
-        }
-        self._known(item, rest, [*_keys(Task), *_keys(Query)], "key")
-        task = self._convert(item, rest | computed, Task)
-        self._check_task(item, task)
-        if tables and own:
-            self._fail(_("{} belong to its queries", ", ".join(own)), item=item)
-        if not tables and not own.get("ask"):
-            problem = _("needs either queries, or a family and what it asks")
-            hint = _('Write family = "…" and ask = "…", or tables [tasks.NAME.queries.QUERY]')
-            self._fail(problem, item=item, hint=hint)
-        if not tables:
-            return replace(task, queries=(self._query(item, "", own, task),))
-        queries = (
-            self._query(f"{item}.queries.{name}", name, row, task) for name, row in tables.items()
+def _task(file: Definition, task_id: str, table: _Table, from_paper: bool) -> Task:
+    item = f"tasks.{task_id}"
+    _check_name(item, task_id, _ID)
+    own = {key: table[key] for key in _keys(Query) if key in table}
+    rest = {key: value for key, value in table.items() if key not in own}
+    tables = _converted(item, rest.pop("queries", {}), dict[str, _Table])
+    computed = {
+        "id": task_id,
+        "benchmark": file.name,
+        "domain_zh": file.domains_zh.get(str(rest.get("domain")), ""),
+        "direction_zh": file.domains_zh.get(str(rest.get("direction")), ""),
+        "count_kind": file.count_kind,
+        "from_paper": from_paper,
+    }
+    _check_known(item, rest, [*_keys(Task), *_keys(Query)], "key")
+    task = _converted(item, rest | computed, Task)
+    for name in ("name_zh", "name_en", "domain", "format"):
+        if not getattr(task, name).strip():
+            raise DataError("{} is empty", name, item=item, hint="Fill it in")
+    if bool(task.count) == (task.count_kind == "open") or task.count < 0:
+        raise DataError(
+            "the task gives count as {}, but the count_kind of the file is {!r}",
+            task.count,
+            task.count_kind,
+            item=item,
+            hint='Give every task its number of items and set count_kind = "items", or '
+            "remove every count",
         )
-        return replace(task, queries=tuple(queries))
+    if tables and own:
+        raise DataError("{} belong to its queries", ", ".join(own), item=item)
+    if not tables and not own.get("ask"):
+        raise DataError(
+            "needs either queries, or a family and what it asks",
+            item=item,
+            hint='Write family = "…" and ask = "…", or tables [tasks.NAME.queries.QUERY]',
+        )
+    if not tables:
+        return replace(task, queries=(_query(item, file, "", own, task),))
+    queries = (
+        _query(f"{item}.queries.{name}", file, name, row, task) for name, row in tables.items()
+    )
+    return replace(task, queries=tuple(queries))
 
-    def _check_task(self, item: str, task: Task) -> None:
-        for name in ("name_zh", "name_en", "domain", "format"):
-            if not getattr(task, name).strip():
-                self._fail(_("{} is empty", name, hint="Fill it in"), item=item)
-        if bool(task.count) == (task.count_kind == "open") or task.count < 0:
-            problem = _(
-                "the task gives count as {}, but the count_kind of the file is {!r}",
-                task.count,
-                task.count_kind,
-                hint=(
-                    'Give every task its number of items and set count_kind = "items", or '
-                    "remove every count"
-                ),
-            )
-            self._fail(problem, item=item)
 
-    def _query(self, item: str, name: str, table: _Table, task: Task) -> Query:
-        if name:
-            self._check_name(name, _ID, item)
-        family = {}
-        if "family" in table:
-            self._known(item, [table["family"]], self._file.families, "family")
-            family = self._file.families[table["family"]]
-        computed = {"name": name, "answer_language": self._file.answer_language}
-        query = self._record(item, family | table, Query, computed)
-        if blank := _WRONG_BLANK.search(query.template):
-            hint = _("Write the names of blanks in small letters and _")
-            self._fail(_("the blank {{{}}} would not be filled", blank[1]), item=item, hint=hint)
-        if task.of_pairs and query.form not in _PAIR_FORMS:
-            hint = _("Pairs are answered as {}", either(_PAIR_FORMS))
-            problem = _("format pairs, but the answer form is {}", query.form)
-            self._fail(problem, item=item, hint=hint)
-        self._check_boxes(item, query)
-        return query
-
-    def _check_boxes(self, item: str, query: Query) -> None:
-        if query.box_convention:
-            try:
-                box_convention(query.box_convention)
-            except UsageError as error:
-                self._fail(error_text(error), item=item)
-        elif query.form == "boxes" or "{box_format}" in query.template:
-            hint = _('Write, for example, box_convention = "xyxy"')
-            self._fail(_("asks for boxes without a box_convention"), item=item, hint=hint)
-
-    def _check_name(self, name: str, form: re.Pattern[str], item: str) -> None:
-        if not form.fullmatch(name):
-            hint = _("Use letters, digits, _, . and -, at most 64")
-            self._fail(_("the name {!r} is not usable", shortened(name)), item=item, hint=hint)
-
-    def _record(
-        self, item: str, table: _Table, shape: type[_Shape], computed: _Table | None = None
-    ) -> _Shape:
-        """A table as a record, with the fields that the file has elsewhere."""
-        self._known(item, table, _keys(shape), "key")
-        return self._convert(item, table | (computed or {}), shape)
-
-    def _convert(self, item: str, table: Any, shape: type[_Shape]) -> _Shape:  # noqa: ANN401
+def _query(item: str, file: Definition, name: str, table: _Table, task: Task) -> Query:
+    if name:
+        _check_name(item, name, _ID)
+    family = {}
+    if "family" in table:
+        _check_known(item, [table["family"]], file.families, "family")
+        family = file.families[table["family"]]
+    computed = {"name": name, "answer_language": file.answer_language}
+    query = _record(item, family | table, Query, computed)
+    if blank := _WRONG_BLANK.search(query.template):
+        hint = _("Write the names of blanks in small letters and _")
+        raise DataError("the blank {{{}}} would not be filled", blank[1], item=item, hint=hint)
+    if task.of_pairs and query.form not in _PAIR_FORMS:
+        hint = _("Pairs are answered as {}", either(_PAIR_FORMS))
+        raise DataError("format pairs, but the answer form is {}", query.form, item=item, hint=hint)
+    if query.box_convention:
         try:
-            return msgspec.convert(table, shape)
-        except msgspec.ValidationError as error:
-            problem = str(error).removesuffix(" - at `$`").replace("`$.", "`")
-            hint = _("Compare it with a draft: keju benchmark new NAME")
-            self._fail(problem.replace("Object ", ""), item=item, hint=hint)
+            box_convention(query.box_convention)
+        except UsageError as error:
+            raise DataError(error_text(error), item=item) from None
+    elif query.form == "boxes" or "{box_format}" in query.template:
+        hint = _('Write, for example, box_convention = "xyxy"')
+        raise DataError("asks for boxes without a box_convention", item=item, hint=hint)
+    return query
 
-    def _known(self, item: str, names: Iterable[str], known: Iterable[str], word: str) -> None:
-        """Check that names are among the known ones."""
-        choices = sorted(known)
-        for name in names:
-            if name not in choices:
-                self._fail(unknown_name(str(name), choices, word), item=item)
 
-    def _fail(self, problem: str, *, item: str = "", hint: str | None = None) -> NoReturn:
-        raise DataError(problem, file=self._place, item=item or None, hint=hint) from None
+def _record(
+    item: str, table: _Table, shape: type[_Shape], computed: _Table | None = None
+) -> _Shape:
+    """A table as a record, with the fields that the file has elsewhere."""
+    _check_known(item, table, _keys(shape), "key")
+    return _converted(item, table | (computed or {}), shape)
+
+
+def _converted(item: str, table: Any, shape: type[_Shape]) -> _Shape:  # noqa: ANN401
+    try:
+        return msgspec.convert(table, shape)
+    except msgspec.ValidationError as error:
+        problem = str(error).removesuffix(" - at `$`").replace("`$.", "`").replace("Object ", "")
+        hint = _("Compare it with a draft: keju benchmark new NAME")
+        raise DataError(problem, item=item, hint=hint) from None
+
+
+def _check_name(item: str, name: str, form: re.Pattern[str]) -> None:
+    if not form.fullmatch(name):
+        hint = _("Use letters, digits, _, . and -, at most 64")
+        raise DataError("the name {!r} is not usable", shortened(name), item=item, hint=hint)
+
+
+def _check_known(item: str, names: Iterable[str], known: Iterable[str], word: str) -> None:
+    """Check that names are among the known ones."""
+    choices = sorted(known)
+    for name in names:
+        if name not in choices:
+            raise DataError(unknown_name(str(name), choices, word), item=item)
 
 
 def _keys(shape: type[Any]) -> list[str]:

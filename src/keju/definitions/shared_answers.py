@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from keju.definitions.pair_forms import reduced_form, sent_candidates
-from keju.definitions.wordings import RELEASED, wording, wordings
+from keju.definitions.wordings import RELEASED, joint_tasks, wording
 from keju.items import Item, Response
 
 
@@ -35,7 +35,7 @@ class SharedAnswers:
         self._others: dict[_Place, list[_Place]] = {}
         self._images: dict[_Place, tuple[str, ...]] = {}
         self._shown: dict[tuple[str, ...], list[_Place]] = {}
-        joined = {name.partition("/")[0] for each in wordings().values() for name in each.prompts}
+        joined = joint_tasks()
         once = []
         for item in items:
             if reduced_form(item) == "once":

@@ -1,18 +1,19 @@
 """Prompt wordings in addition to the published ones: declared by keju, or a user's own.
 
-A user's own wordings are in a prompt file (``keju run --prompts FILE``, `read_prompts`). One is
-named ``NAME@HASH`` after its content, so that no name has two texts. Reading a prompt file or a run
-declares its wordings (`register_wordings`).
+A user's own wording is a prompt file (``keju run --prompts FILE``, `read_prompts`), named
+``NAME@HASH`` after file and content, so that no name has two texts. Reading a prompt file or a run
+registers its wordings (`register_wordings`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from keju.definitions.registry import task
 from keju.definitions.schema import BLANK, Query
@@ -39,7 +40,7 @@ class WordedPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `system` is a system prompt.
     """
 
-    ask: str
+    ask: str = ""
     box_convention: str = ""
     also: tuple[str, ...] = ()
     system: str = ""
@@ -63,7 +64,7 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The prompt of a question form, or None where this wording has none of its own."""
         own_prompt = self.prompts.get(_form_name(task_id, query))
         if own_prompt or self.system:
-            return own_prompt or WordedPrompt(ask="", system=self.system)
+            return own_prompt or WordedPrompt(system=self.system)
         for declared in task(task_id).queries if self.forms else ():
             if declared.name == query and declared.form in self.forms:
                 language = "en" if declared.answer_language == "en" else "zh"
@@ -146,6 +147,17 @@ def wording_skip_reason(item: Item, name: str) -> str:
     return ""
 
 
+def joint_tasks() -> set[str]:
+    """The tasks of which a known wording asks several question forms in one prompt."""
+    known = (*wordings().values(), *_OWN.values())
+    return {
+        form.partition("/")[0]
+        for each in known
+        for form, prompt in each.prompts.items()
+        if prompt.also
+    }
+
+
 @cache
 def wordings() -> Mapping[str, Wording]:
     """Every wording that keju or a benchmark's folder declares, by name."""
@@ -157,30 +169,8 @@ def wordings() -> Mapping[str, Wording]:
     return declared | shipped_toml("keju.definitions", f"data/{_FILE}", dict[str, Wording])
 
 
-class _Prompt(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    ask: str | None = None
-    requirement: str | None = None
-    system: str = ""
-    box_convention: str = ""
-
-
-class _Task(_Prompt, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    queries: dict[str, _Prompt] = {}
-
-
-class _Wording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    what: str = ""
-    system: str = ""
-    tasks: dict[str, _Task] = {}
-
-
-class _File(_Wording, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    name: str = ""
-    wordings: dict[str, _Wording] = {}
-
-
-def read_prompts(path: Path) -> dict[str, Wording]:
-    """The wordings of a prompt file by name, such as ``terse@1f0c77ab``; they are declared.
+def read_prompts(path: Path) -> str:
+    """The name of the wording in a prompt file, such as ``terse@1f0c77ab``; it is registered.
 
     Raises:
         DataError: the file cannot be read, has a field, task, question form or placeholder that
@@ -188,98 +178,70 @@ def read_prompts(path: Path) -> dict[str, Wording]:
         UsageError: the path is an address.
     """
     table = read_toml(path, dict[str, object], what="a prompt file", hint=_HINT)
+    known = ("what", "source", "system", "prompts")
     try:
-        file = msgspec.convert(table, _File)
+        file = msgspec.convert({"what": "", "source": "", **table}, Wording)
     except msgspec.ValidationError as error:
         problem: str = _("not a prompt file: {}", str(error))
         if unknown := re.search("unknown field `(.+?)`", str(error)):
-            fields = (_Task if "tasks[" in str(error) else _File).__struct_fields__
+            fields = WordedPrompt.__struct_fields__ if "prompts[" in str(error) else known
             problem = unknown_name(unknown[1], fields, "field")
         raise DataError(problem, file=path, hint=_HINT) from None
-    if file.wordings and (file.tasks or file.system or file.name):
+    if file.forms:
+        raise DataError(unknown_name("forms", known, "field"), file=path, hint=_HINT)
+    if not _NAME.fullmatch(path.stem):
         raise DataError(
-            "the file has [wordings.NAME], so tasks, system prompt and names belong into these "
-            "tables: [wordings.NAME.tasks.TASK]",
+            "{!r} cannot be the name of a wording. Rename the file: letters, digits, dots, "
+            "underscores and hyphens",
+            path.stem,
             file=path,
         )
-    by_name: dict[str, Wording] = {}
-    for name, own in (file.wordings or {file.name or path.stem: file}).items():
-        if not _NAME.fullmatch(name):
-            raise DataError(
-                "{!r} cannot be the name of a wording. Use letters, digits, dots, underscores and "
-                'hyphens: name = "short"',
-                name,
-                file=path,
-            )
-        complete = _make_wording(path, name, own)
-        by_name[f"{name}@{complete.content_hash}"] = complete
-    register_wordings(by_name)
-    return by_name
-
-
-def _make_wording(path: Path, name: str, own: _Wording) -> Wording:
     prompts: dict[str, WordedPrompt] = {}
-    for task_id, table in own.tasks.items():
+    for form, prompt in file.prompts.items():
         try:
-            for query, prompt in _list_prompts(task_id, table):
-                form = _form_name(task_id, query.name)
-                prompts[form] = _make_prompt(form, query, prompt, prompt.system or own.system)
+            prompts[form] = _checked_prompt(form, prompt, file.system)
         except UsageError as error:
-            raise DataError(error_text(error), file=path, item=f"tasks.{task_id}") from None
-    changes = (prompt.ask or prompt.system or prompt.box_convention for prompt in prompts.values())
-    if not own.system and not any(changes):
+            raise DataError(error_text(error), file=path, item=f"prompts.{form}") from None
+    if not file.system and all(prompt == WordedPrompt() for prompt in prompts.values()):
         what = (
             _("has the published prompt of {}", ", ".join(prompts))
             if prompts
             else _("names no task and has no system prompt")
         )
-        raise DataError("wording {!r} changes nothing: it {}", name, what, file=path)
-    return Wording(
-        what=own.what or _("the user's own"),
-        source=path.name,
+        raise DataError("wording {!r} changes nothing: it {}", path.stem, what, file=path)
+    own = Wording(
+        what=file.what or _("the user's own"),
+        source=file.source or path.name,
         prompts=prompts,
-        system=own.system,
+        system=file.system,
     )
+    name = f"{path.stem}@{own.content_hash}"
+    register_wordings({name: own})
+    return name
 
 
-def _list_prompts(task_id: str, table: _Task) -> Iterator[tuple[Query, _Prompt]]:
-    """Question forms that a table words; a table of a task with several forms must name them."""
+def _checked_prompt(form: str, prompt: WordedPrompt, system: str) -> WordedPrompt:
+    """The prompt of a question form, without a template where that is the published one."""
+    task_id, __, name = form.partition("/")
     queries = {query.name: query for query in task(task_id).queries}
-    prompts = table.queries
-    if not prompts or table.ask or table.requirement or table.box_convention or table.system:
-        if "" not in queries:
-            raise UsageError(
-                "task {0} has several question forms. Name one: [tasks.{0}.queries.{1}]",
-                task_id,
-                next(iter(queries)),
-            )
-        prompts = {"": table, **prompts}
-    for name, prompt in prompts.items():
-        if name not in queries:
+    for wanted in (name, *prompt.also):
+        if wanted not in queries:
             raise UsageError(
                 "task {} has no question form {!r}.{} Question forms: {}",
                 task_id,
-                name,
-                did_you_mean(nearest_names(name, queries)),
-                ", ".join(filter(None, queries)) or _("none. Write the prompt for the task itself"),
+                wanted,
+                did_you_mean(nearest_names(wanted, queries)),
+                ", ".join(_form_name(task_id, query) for query in queries),
             )
-        yield queries[name], prompt
-
-
-def _make_prompt(form: str, query: Query, prompt: _Prompt, system: str) -> WordedPrompt:
-    """The whole template of a question form; empty where it is the published one."""
-    ask = query.ask if prompt.ask is None else prompt.ask
-    requirement = "" if "{prompt}" in ask else query.requirement
-    if prompt.requirement is not None:
-        requirement = prompt.requirement
-    template = "\n".join(filter(None, (ask, requirement)))
-    if not ask.strip():
+    query = queries[name]
+    template = prompt.ask or query.template
+    if not template.strip():
         raise UsageError("{}: the prompt is empty", form)
     _check_blanks(form, query, template, has_convention=bool(prompt.box_convention))
     if prompt.box_convention:
         box_convention(prompt.box_convention)
     published = template in (query.template, "{prompt}")
-    return WordedPrompt("" if published else template, prompt.box_convention, system=system)
+    return replace(prompt, ask="" if published else template, system=prompt.system or system)
 
 
 def _check_blanks(form: str, query: Query, template: str, *, has_convention: bool) -> None:

@@ -108,7 +108,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
         paths = self.prompts if self.prompts is not None else ()
         if isinstance(paths, str | os.PathLike):
             paths = (paths,)
-        own_wordings = [name for path in paths for name in read_prompts(Path(path))]
+        own_wordings = [read_prompts(Path(path)) for path in paths]
         return Selection(
             tasks=_several(self.tasks) or None,
             limit=self.limit,

@@ -71,7 +71,6 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         kind: the field with the kind of a shape.
         kinds: the kinds that are read; others are counted.
         crowd: a field that marks the box of several characters, which is counted and not read.
-        one: a field that is 1 in usual boxes; others are counted, and read too.
         columns: the names of columns by role.
     """
 
@@ -92,7 +91,6 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: str = ""
     kinds: list[str] = []
     crowd: str = ""
-    one: str = ""
     columns: dict[str, tuple[str, ...]] = {}
 
 
@@ -226,7 +224,6 @@ def collect_boxes(
     annotations = Annotations(name, {}, {})
     missing: dict[str, Place] = {}
     counts: Counter[str] = Counter()
-    odd = 0
     for file in files:
         form, records = _read(name, file, settings)
         for place, image, size, shapes in records:
@@ -259,7 +256,6 @@ def collect_boxes(
                         )
                     )
                 boxes.append(Drawn(_box_of(form, shape, where), where, size, form.relative))
-                odd += bool(form.one) and _at(shape, form.one) not in (None, 1)
     notes: list[str] = [_("skipped {} {}", count, word) for word, count in counts.items()]
     if missing:
         names = join_names(
@@ -277,14 +273,6 @@ def collect_boxes(
                 file=next(iter(missing.values())).file,
             )
         notes.append(_("skipped the boxes of {} missing images: {}", len(missing), names))
-    if odd:
-        notes.append(
-            n_(
-                "{n:,} box has a fifth value other than 1, imported too",
-                "{n:,} boxes have a fifth value other than 1, imported too",
-                odd,
-            )
-        )
     return annotations._replace(notes=tuple(notes))
 
 
@@ -389,16 +377,20 @@ def _read(name: str, file: Path, settings: BoxSettings) -> tuple[Form, Iterable[
     if name == "voc":
         content: object = _xml_record(file, form)
     elif form.by_id:
-        # The boxes stay JSON until they are used: a million decoded ones take most of a gigabyte.
-        values = _decoded(source_text(file), file, type=dict[str, Raw])
-        content = {
-            key: _decoded(value, file, type=list[Raw] | None if key in form.boxes else object)
-            for key, value in values.items()
-            if key == form.images or key in form.boxes
-        }
+        content = msgspec.structs.asdict(_decoded(source_text(file), file, type=_JoinedLists))
     else:
         content = _decoded(source_text(file), file)
     return form, _records(form, content, file)
+
+
+class _JoinedLists(msgspec.Struct):
+    """A file with the boxes of all images in one list, as COCO's.
+
+    They stay JSON until they are used: a million decoded ones take most of a gigabyte.
+    """
+
+    images: object = None
+    annotations: list[Raw] | None = None
 
 
 class _ImageLink(msgspec.Struct):
@@ -495,12 +487,8 @@ def _yolo_shapes(file: Path) -> Iterator[tuple[Place, object]]:
         if not line.strip():
             continue
         place, shares = Place(file, f"line {number}"), yolo_shares(line)
-        if shares is None:
+        if shares is None or not all(abs(share) <= LARGEST_SHARE for share in shares):
             raise place.error(_("{!r} is not a line of a YOLO file", line.strip()[:60]), hint)
-        if not all(abs(share) <= LARGEST_SHARE for share in shares):
-            raise place.error(
-                _("{!r} has values that are not fractions of the image", line.strip()[:60]), hint
-            )
         yield place, {"box": shares} if len(shares) == 4 else {"outline": [shares]}
 
 
@@ -653,7 +641,7 @@ def _at(value: object, path: str) -> object:
 
 
 def _decoded(
-    text: str | Raw,
+    text: str,
     file: Path,
     item: str = "",
     *,

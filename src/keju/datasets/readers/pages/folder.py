@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -33,14 +30,14 @@ from keju.datasets.readers.pages.scans import (
     stems_of_text,
     two_images,
 )
-from keju.datasets.readers.words import import_command, shell_word
+from keju.datasets.readers.words import import_command
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, mark_blank, prompt_of, says_blank, task
 from keju.errors import DataError, ProblemsError, UsageError
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
 from keju.settings import Settings
-from keju.texts import _, both, join_sentences, n_
+from keju.texts import Text, _, join_sentences, n_
 
 LAYOUT = """\
 SRC                       a folder, with folders in it as deep as you like, or one PDF or TIFF
@@ -87,6 +84,7 @@ class PagesSettings(Settings, frozen=True, kw_only=True):
 
 
 _KINDS = (*EXTENSIONS, "pdf")
+_MANY_PAGES = frozenset({"pdf", "tif", "tiff"})
 
 
 def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Iterator[str]:
@@ -104,32 +102,27 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
     with PdfReader() as pdfs:
         scans = _scans(files, pdfs, problems)
         if settings.texts:
-            texts = Texts(list(files_under(root, {"txt"})))
+            texts = Texts(files_under(root, {"txt"}))
             pages_of = _pages_of(scans, texts, problems, settings.blank_pages)
             if texts.ignored:
-                names = join_names(
-                    file.relative_to(root).as_posix() for file in sorted(texts.ignored)
-                )
                 yield n_(
                     "not imported, an engine's text or beside a .gt.txt: {n:,} text: {}",
                     "not imported, an engine's texts or beside a .gt.txt: {n:,} texts: {}",
                     len(texts.ignored),
-                    names,
+                    _names(root, sorted(texts.ignored)),
                 )
-            yield from _unpaired(src, root, files, pages_of, texts, problems, settings)
+            lacking = _lacking(src, root, files, pages_of, texts)
+            if settings.skip_missing and any(pages_of.values()):
+                yield from (_("skipped {}", line) for line in lacking)
+            else:
+                problems.lines += lacking
         else:
             pages_of = {scan: dict.fromkeys(scan.numbers, (scan.file, "")) for scan in scans}
         if problems:
-            # Nothing will be imported, so the images need not be decoded.
-            for scan in scans:
-                with problems.collecting("images"):
-                    if scan.pages is None:
-                        with decoding(plain_file(scan.file), str(scan.file)):
-                            open_header(scan.file, name=str(scan.file)).close()
-            problems.check()
+            _check_images(scans, problems)
         blank: list[str] = []
         for scan, pages in pages_of.items():
-            with problems.collecting("images"):
+            with problems.collecting():
                 for number, image in images_of(scan, pages, settings.dpi, pdfs) if pages else ():
                     text = pages[number][1]
                     item = _item(writer, root, scan, number, image, text, pattern)
@@ -146,24 +139,29 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
             join_names(blank),
         )
     if src.is_dir():
-        kinds = {*_KINDS, "txt"}
-        others = [path for path in Listing(src).files if _suffix(path) not in kinds]
-        if others:
-            line = n_(
-                "not imported, since neither images nor texts: {n:,} file, {}",
-                "not imported, since neither images nor texts: {n:,} files, {}",
-                len(others),
-                join_names(path.as_posix() for path in others),
-            )
-            hint = _(
-                "Save images as JPEG, PNG or TIFF and texts as .txt, and unpack archives. For "
-                "PAGE-XML, ALTO or hOCR see: keju data detect SRC"
-            )
-            yield join_sentences([line, hint])
+        yield from _others(src)
+
+
+def _others(src: Path) -> Iterator[Text]:
+    """A note on the files that are neither images nor texts."""
+    others = [path for path in Listing(src).files if _suffix(path) not in {*_KINDS, "txt"}]
+    if others:
+        yield n_(
+            "not imported, since neither images nor texts: {n:,} file, {}. Save images as JPEG, "
+            "PNG or TIFF and texts as .txt. For PAGE-XML, ALTO or hOCR see: keju data detect SRC",
+            "not imported, since neither images nor texts: {n:,} files, {}. Save images as JPEG, "
+            "PNG or TIFF and texts as .txt. For PAGE-XML, ALTO or hOCR see: keju data detect SRC",
+            len(others),
+            join_names(path.as_posix() for path in others),
+        )
 
 
 def _suffix(path: PurePath) -> str:
     return path.suffix.casefold().lstrip(".")
+
+
+def _names(root: Path, paths: Iterable[Path]) -> str:
+    return join_names(path.relative_to(root).as_posix() for path in paths)
 
 
 def _pattern(name: str) -> Item:
@@ -188,29 +186,41 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
             file=src,
             hint="Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)",
         )
-    if src.suffix.casefold() in {".pdf", ".tif", ".tiff"}:
+    if _suffix(src) in _MANY_PAGES:
         return src.parent, [src]
-    problem, hint = _("expected a folder of images with .txt files, a PDF or a TIFF"), ""
+    found, hint = src.name, ""
     if command := unpacking_command(src):
-        problem = _(
-            "expected a folder of images with .txt files, a PDF or a TIFF; found an archive"
-        )
-        hint = _("Unpack it: {}", command)
-    elif src.suffix.casefold().lstrip(".") in EXTENSIONS:
-        problem = _("expected a folder of images with .txt files, a PDF or a TIFF; found one image")
+        found, hint = _("an archive"), _("Unpack it: {}", command)
+    elif _suffix(src) in EXTENSIONS:
+        found = _("one image")
         hint = _("Give its folder: {}", import_command("pages", src.parent, {}))
-    raise DataError(problem, file=src, hint=hint or None)
+    raise DataError(
+        "expected a folder of images with .txt files, a PDF or a TIFF; found {}",
+        found,
+        file=src,
+        hint=hint,
+    )
 
 
 def _scans(files: list[Path], pdfs: PdfReader, problems: _Problems) -> list[Scan]:
     """The scans in files, one for each text."""
     known: dict[Path, Scan] = {}
     for file in files:
-        with problems.collecting("images"):
+        with problems.collecting():
             scan = scan_of(file, pdfs)
             if (other := known.setdefault(scan.stem, scan)) != scan:
                 raise two_images(other, scan)
     return list(known.values())
+
+
+def _check_images(scans: list[Scan], problems: _Problems) -> None:
+    """Raise the problems, with those of the images, which need not be decoded for it."""
+    for scan in scans:
+        with problems.collecting():
+            if scan.pages is None:
+                with decoding(plain_file(scan.file), str(scan.file)):
+                    open_header(scan.file, name=str(scan.file)).close()
+    problems.check()
 
 
 def _pages_of(
@@ -219,7 +229,7 @@ def _pages_of(
     """The valid texts of each scan."""
     pages_of: dict[Scan, Pages] = {}
     for scan in scans:
-        with problems.collecting("texts"):
+        with problems.collecting():
             pages = texts.of(scan)
             for file, text in pages.values():
                 if not text.strip() and not empty_is_blank:
@@ -266,41 +276,44 @@ def _item(
     )
 
 
-# Pages without a text, and texts without a page
-
-
-def _unpaired(
-    src: Path,
-    root: Path,
-    files: Sequence[Path],
-    pages_of: Mapping[Scan, Pages],
-    texts: Texts,
-    problems: _Problems,
-    settings: PagesSettings,
-) -> Iterator[str]:
-    """Notes on files without a counterpart, which are problems unless the user skips them."""
+def _lacking(
+    src: Path, root: Path, files: list[Path], pages_of: Mapping[Scan, Pages], texts: Texts
+) -> list[Text]:
+    """A line on the pages without a text, and one on the texts without a page."""
     bare = [
-        (PurePosixPath(scan.file.relative_to(root)), scan.pages and number)
+        f"{scan.file.relative_to(root).as_posix()}" + (f"/page {number}" if scan.pages else "")
         for scan, pages in pages_of.items()
         for number in scan.numbers
         if number not in pages
     ]
     # The text of a broken file is not without an image.
     broken = {file.with_suffix("") for file in files} - {scan.stem for scan in pages_of}
-    lost = [
-        PurePosixPath(file.relative_to(root))
-        for file in (texts.unused() if src.is_dir() else ())
-        if broken.isdisjoint(map(Path, stems_of_text(PurePosixPath(file.as_posix()))))
+    unused = texts.unused() if src.is_dir() else []
+    lost = [file for file in unused if broken.isdisjoint(stems_of_text(file))]
+    hints = [
+        _(
+            "Add the missing files, skip them: --option skip-missing=yes, or import the images "
+            "without references: --option texts=no"
+        )
     ]
-    names = [f"{path}/page {number}" if number else str(path) for path, number in bare]
-    lines: list[str] = []
+    books = [scan.stem for scan, pages in pages_of.items() if len(pages) < (scan.pages or 0)]
+    if lost and books:
+        several = _(
+            "The texts of several pages in one file are {0}.txt, with a form feed between "
+            "pages, or {0}/001.txt, {0}/002.txt …",
+            books[0].relative_to(root),
+        )
+        hints.insert(0, several)
+    hint = join_sentences(hints)
+    lines = []
     if bare:
         lines.append(
             n_(
                 "{n:,} page without a text: {}",
                 "{n:,} pages without a text: {}",
                 len(bare),
-                join_names(names),
+                join_names(bare),
+                hint=hint,
             )
         )
     if lost:
@@ -309,72 +322,12 @@ def _unpaired(
                 "{n:,} text without an image: {}",
                 "{n:,} texts without an image: {}",
                 len(lost),
-                join_names(map(str, lost)),
+                _names(root, lost),
+                hint=hint,
             )
         )
-    if settings.skip_missing and any(pages_of.values()):
-        yield from (_("skipped {}", line) for line in lines)
-        return
-    problems.lines += lines
-    if similar := list(_similar_names([path for path, number in bare if not number], lost)):
-        image, text = similar[0]
-        source, target = (
-            shell_word(str(root / path)) for path in (text, image.with_suffix(".txt"))
-        )
-        pairs = join_names(both(map(str, pair)) for pair in similar)
-        rename = _("Rename the text of each image: {}", f"mv {source} {target}")
-        problems.hints.append(join_sentences([_("Similar names: {}", pairs), rename]))
-    if lost and (books := [path.with_suffix("") for path, number in bare if number]):
-        problems.hints.append(
-            _(
-                "The texts of several pages in one file are {0}.txt, with a form feed between "
-                "pages, or {0}/001.txt, {0}/002.txt …",
-                books[0],
-            )
-        )
-    if lines:
-        problems.hints.append(
-            _(
-                "Add the missing files, skip them: --option skip-missing=yes, or import the images "
-                "without references: --option texts=no"
-            )
-        )
+    return lines
 
-
-_SUFFIXES = frozenset({*(f".{suffix}" for suffix in EXTENSIONS), ".txt", ".pdf", ".xml"})
-_FILLERS = frozenset(
-    {"p", "pg", "page", "pages", "img", "image", "images", "scan"}
-    | {"gt", "ground", "truth", "transcription", "text"}
-)
-"""Words in the names of files that do not distinguish pages."""
-
-
-def _similar_names(
-    images: Sequence[PurePosixPath], texts: Sequence[PurePosixPath]
-) -> Iterator[tuple[PurePosixPath, PurePosixPath]]:
-    """Images without text, and the only text of a similar name in their folder.
-
-    Names are similar that have the same words and numbers, without case, leading zeros, words such
-    as ``page`` and second suffixes: ``Page1.jpg``, ``p01.txt`` and ``1_gt.txt``.
-    """
-    by_key: dict[tuple[PurePosixPath, tuple[str, ...]], list[PurePosixPath]] = defaultdict(list)
-    for path in (*images, *texts):
-        by_key[path.parent, _words_of(path)].append(path)
-    for image in images:
-        alike = by_key[image.parent, _words_of(image)]
-        if len(alike) == 2 and alike[1] in texts:
-            yield image, alike[1]
-
-
-def _words_of(path: PurePosixPath) -> tuple[str, ...]:
-    name = PurePosixPath(unicodedata.normalize("NFKC", path.name).casefold())
-    while name.suffix in _SUFFIXES:
-        name = name.with_suffix("")
-    words = [word.lstrip("0") or "0" for word in re.findall(r"\d+|[^\W\d_]+", name.name)]
-    return tuple(word for word in words if word not in _FILLERS) or tuple(words)
-
-
-# Problems
 
 _MOST = 1_000
 """Number of faulty files after which an import stops searching for more."""
@@ -383,21 +336,20 @@ _MOST = 1_000
 class _Problems:
     """The errors in the files of a source, to report them at once.
 
-    `lines` are sentences on files that lack something, and `hints` follow all of them.
+    `lines` are sentences on files that lack something.
     """
 
     def __init__(self, src: Path) -> None:
-        self.lines: list[str] = []
-        self.hints: list[str] = []
+        self.lines: list[Text] = []
         self._src = src
-        self._errors: dict[str, list[DataError]] = {}
+        self._errors: list[DataError] = []
 
     def __bool__(self) -> bool:
         return bool(self.lines or self._errors)
 
     @contextmanager
-    def collecting(self, kind: Literal["texts", "images"]) -> Iterator[None]:
-        """Collect an error about a text or an image instead of raising it.
+    def collecting(self) -> Iterator[None]:
+        """Collect an error about a file instead of raising it.
 
         Raises:
             DataError: there are `_MOST` faulty files.
@@ -405,42 +357,33 @@ class _Problems:
         try:
             yield
         except DataError as error:
-            self._errors.setdefault(kind, []).append(error)
-            if sum(map(len, self._errors.values())) >= _MOST:
+            self._errors.append(error)
+            if len(self._errors) >= _MOST:
                 self.check()
 
     def check(self) -> None:
         """Raise the collected errors.
 
         Raises:
-            DataError: the only error, as it was raised; or all of them, one line for each kind.
+            DataError: the only error, as it was raised; or all of them, the hints last.
         """
-        errors = [error for kind in self._errors.values() for error in kind]
-        if len(errors) == 1 and not self.lines:
-            raise errors[0]
+        if len(self._errors) == 1 and not self.lines:
+            raise self._errors[0]
         if self:
-            faults = [self._line(kind, some) for kind, some in self._errors.items()]
-            lacks = [*self.lines, *self.hints]
-            if len(self.lines) == 1:
-                lacks = [join_sentences(lacks)]
-            hints = [*self.hints, *(error.hint for error in errors if error.hint)]
+            lines = list[str](self.lines)
+            if self._errors:
+                count, texts = len(self._errors), join_names(map(self._text_of, self._errors))
+                lines.append(
+                    n_("{n:,} unusable file: {}", "{n:,} unusable files: {}", count, texts)
+                )
+            hints = [*(line.hint for line in self.lines), *(e.hint for e in self._errors)]
+            hint = join_sentences(dict.fromkeys(filter(None, hints)))
+            lines = [join_sentences([*lines, hint])] if len(lines) == 1 else [*lines, hint]
             raise ProblemsError(
-                (f"{self._src}: {line}" for line in (*lacks, *faults)),
-                file=self._src,
-                hint=join_sentences(dict.fromkeys(hints)) or None,
+                (f"{self._src}: {line}" for line in lines), file=self._src, hint=hint
             )
 
-    def _line(self, kind: str, errors: list[DataError]) -> str:
-        files = join_names(map(self._problem_text, errors))
-        count = len(errors)
-        if kind == "texts":
-            line = n_("{n:,} unusable text: {}", "{n:,} unusable texts: {}", count, files)
-        else:
-            line = n_("{n:,} unusable image: {}", "{n:,} unusable images: {}", count, files)
-        hints = dict.fromkeys(error.hint for error in errors if error.hint)
-        return join_sentences([line, *hints])
-
-    def _problem_text(self, error: DataError) -> str:
+    def _text_of(self, error: DataError) -> str:
         file = PurePath(error.file or "")
         inner = file.relative_to(self._src) if file.is_relative_to(self._src) else file
         place = ": ".join(filter(None, ("/".join(inner.parts), error.item)))
@@ -448,7 +391,6 @@ class _Problems:
 
 
 # Detection
-
 
 _PAGE_SIDE = 800
 """Minimum pixels of the longer side of a page's scan; images of characters are smaller."""
@@ -458,42 +400,40 @@ _ABOUT = frozenset(
 )
 """Names of texts that describe a folder, and not its images."""
 
-_NOTES = frozenset({"", ".txt", ".md"})
+_NOTES = frozenset({"", "txt", "md"})
 """Suffixes of files that accompany data: licence, source, description."""
+
+_OF_NUMBERS = frozenset("0123456789.-e \r\n\t")
 
 
 def detect_pages(listing: Listing) -> Detection | None:
     """Recognise images, PDF and TIFF files with texts, and PDF files or pages without."""
     src = listing.src
     if not src.is_dir():
-        if src.suffix.casefold() not in {".pdf", ".tif", ".tiff"}:
+        if _suffix(src) not in _MANY_PAGES:
             return None
         if src.with_suffix(".txt").is_file():
             return Detection(0.8, _("the pages of {} with a .txt file of the same name", src.name))
         return Detection(0.5, _("the pages of {}, without texts", src.name), {"texts": "no"})
-    scans = {path.with_suffix(""): path for path in (*listing.images, *listing.ending("pdf"))}
-    texts: dict[PurePosixPath, PurePosixPath] = {}
+    scans = {path.with_suffix("") for path in (*listing.images, *listing.ending("pdf"))}
+    text_of: dict[PurePosixPath, PurePosixPath] = {}
     lost = False
     for text in listing.ending("txt"):
         stems = list(stems_of_text(text))
         owner = next((stem for stem in stems if stem in scans), None)
         if owner is not None:
-            texts.setdefault(owner, text)
+            text_of.setdefault(owner, text)
         lost = lost or bool(stems and owner is None)
-    if not texts:
+    if not text_of:
         return _detect_without_texts(listing)
-    paired = sorted(texts)
-    if all(set(listing.text(texts[stem])) <= _OF_NUMBERS for stem in paired[:5]):
+    paired = sorted(text_of)
+    if all(set(listing.text(text_of[stem])) <= _OF_NUMBERS for stem in paired[:5]):
         return None  # The boxes of YOLO.
-    kinds = Counter(scans[stem].suffix.casefold().lstrip(".") for stem in paired)
-    pdfs, tiffs = kinds["pdf"], kinds["tif"] + kinds["tiff"]
-    images = len(paired) - pdfs - tiffs
-    parts = [
-        n_("{n:,} PDF file", "{n:,} PDF files", pdfs) if pdfs else "",
-        n_("{n:,} TIFF file", "{n:,} TIFF files", tiffs) if tiffs else "",
-        n_("{n:,} page image", "{n:,} page images", images) if images else "",
-    ]
-    what = _("{} with texts (.txt) of the same name", both(filter(None, parts)))
+    what = n_(
+        "{n:,} image, PDF or TIFF file with a text (.txt) of the same name",
+        "{n:,} images, PDF or TIFF files with texts (.txt) of the same name",
+        len(paired),
+    )
     missing = ""
     if alone := len(scans) - len(paired):
         missing = _(
@@ -505,31 +445,25 @@ def detect_pages(listing: Listing) -> Detection | None:
     return Detection(0.9 * len(paired) / len(scans), what, options, missing)
 
 
-_OF_NUMBERS = frozenset("0123456789.-e \r\n\t")
-
-
 def _detect_without_texts(listing: Listing) -> Detection | None:
     """Recognise PDF files or page-sized images without texts; smaller images may be anything."""
-    pdfs = listing.ending("pdf")
-    if not pdfs and _page_sized(listing):
-        folders = {path.parent for path in listing.images}
-        texts = [path for path in listing.ending("txt") if path.parent in folders]
-        count = n_("{n:,} image", "{n:,} images", len(listing.images))
-        if any(path.stem.casefold() not in _ABOUT for path in texts):
-            # The import lists the texts that belong to no image.
-            return Detection(0.5, _("{} as large as pages, beside texts of other names", count))
-        return Detection(0.5, _("{} as large as pages, without texts", count), {"texts": "no"})
-    if not pdfs or listing.ending("txt") or listing.images:
+    pdfs, texts = listing.ending("pdf"), listing.ending("txt")
+    if pdfs and not texts and not listing.images:
+        what = n_("{n} PDF file without texts", "{n} PDF files without texts", len(pdfs))
+        return Detection(0.5, what, {"texts": "no"})
+    if pdfs or not _page_sized(listing):
         return None
-    what = n_("{n} PDF file without texts", "{n} PDF files without texts", len(pdfs))
-    return Detection(0.5, what, {"texts": "no"})
+    folders = {path.parent for path in listing.images}
+    count = n_("{n:,} image", "{n:,} images", len(listing.images))
+    if any(text.parent in folders and text.stem.casefold() not in _ABOUT for text in texts):
+        # The import lists the texts that belong to no image.
+        return Detection(0.5, _("{} as large as pages, beside texts of other names", count))
+    return Detection(0.5, _("{} as large as pages, without texts", count), {"texts": "no"})
 
 
 def _page_sized(listing: Listing) -> bool:
     """Whether the first images are as large as scans of pages, without other data."""
-    images = set(listing.images)
-    others = {path.suffix.casefold() for path in listing.files if path not in images}
-    if not listing.images or others - _NOTES:
+    if not listing.images or {*map(_suffix, listing.files)} - _NOTES - {*EXTENSIONS}:
         return False
     for path in listing.images[:5]:
         try:

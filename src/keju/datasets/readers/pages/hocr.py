@@ -74,13 +74,14 @@ def read_hocr(path: Path, kinds: Kinds | None = None) -> Page:
         )
     page = pages[0]
     about = _properties(page)
-    systems = [
-        meta.get("content", "") for meta in root.iter("meta") if meta.get("name") == "ocr-system"
-    ]
-    by_tesseract = any("tesseract" in system.casefold() for system in systems)
+    by_tesseract = any(
+        "tesseract" in meta.get("content", "").casefold()
+        for meta in root.iter("meta")
+        if meta.get("name") == "ocr-system"
+    )
+    _simplify(root)
     lines = tuple(_lines(page, path, kinds, by_tesseract))
-    parts = (part for part in text_nodes(root, _NO_TEXT) if not _is_choice(part.element))
-    report_lost_text(parts, {page: "".join(line.text for line in lines)}, path)
+    report_lost_text(text_nodes(root), {page: "".join(line.text for line in lines)}, path)
     corners = _outline({"bbox": about.get("bbox", "")}, path, "ocr_page") or ((0.0, 0.0),) * 4
     return Page(
         file=str(path),
@@ -112,8 +113,35 @@ _END = 4096
 """Characters at the end of a file that must contain the end of the document."""
 
 
+_WORD_END = "\u2029"
+"""The mark before and after the text of each word in a simplified tree."""
+
+
+def _simplify(root: html.HtmlElement) -> None:
+    """Remove what is not read from a tree, and replace the content of each word by its text.
+
+    Other readings than the best are not read: Tesseract writes those among which it chose into the
+    word (`lstm_choice_mode`); hOCR has ``<del class="alt">``.
+    """
+    for element in list(root.iter("*")):
+        classes = _classes(element)
+        is_choice = (
+            (element.tag == "del" and "alt" in classes)
+            or "ocr_symbol" in classes
+            or element.get("id", "").startswith(("lstm_choices_", "timestep", "choice_"))
+        )
+        if element.tag in _NO_TEXT or is_choice:
+            element.drop_tree()
+    for word in root.find_class(_WORD):
+        of_characters = any(_CHARACTERS & _classes(part) for part in word.iter("*"))
+        text = ("" if of_characters else " ").join(word.text_content().split())
+        for part in list(word):
+            word.remove(part)
+        word.text = f"{_WORD_END}{text}{_WORD_END}"
+
+
 class _Chunk:
-    """Text that becomes a line: the pieces between two ends of lines or blocks, and their words.
+    """Text that becomes a line: what is between two ends of lines or blocks, and its words.
 
     `container` is the innermost line or block around it.
     """
@@ -121,37 +149,24 @@ class _Chunk:
     def __init__(self, container: html.HtmlElement) -> None:
         self.container = container
         self.words: list[html.HtmlElement] = []
-        self.pieces = [""]
-
-    def add_word(self, word: html.HtmlElement) -> None:
-        """Add a word."""
-        self.words.append(word)
-        text = "".join(_texts_of(word))
-        separator = "" if any(_CHARACTERS & _classes(part) for part in word.iter("*")) else " "
-        self.pieces += [separator.join(text.split()), ""]
+        self.raw = ""
 
     @property
     def text(self) -> str:
         """The text, with single spaces, and none between Chinese words."""
-        return join_words([" ".join(piece.split()) for piece in self.pieces])
+        return join_words([" ".join(piece.split()) for piece in self.raw.split(_WORD_END)])
 
 
 def _divided(page: html.HtmlElement, lines: Collection[html.HtmlElement]) -> Iterator[_Chunk]:
     around, chunk = [page], _Chunk(page)
-    walk = etree.iterwalk(page, events=("start", "end"))
-    for event, element in walk:
+    for event, element in etree.iterwalk(page, events=("start", "end")):
         if event == "start":
-            if element.tag in _NO_TEXT or _is_choice(element):
-                walk.skip_subtree()
-            elif _WORD in _classes(element):
-                chunk.add_word(element)
-                walk.skip_subtree()
-            else:
-                if _is_block(element) and around[-1] not in lines and element is not page:
-                    yield chunk
-                    around.append(element)
-                    chunk = _Chunk(element)
-                chunk.pieces[-1] += " " if element.tag == "br" else element.text or ""
+            if _is_block(element) and around[-1] not in lines and element is not page:
+                yield chunk
+                around.append(element)
+                chunk = _Chunk(element)
+            chunk.raw += " " if element.tag == "br" else element.text or ""
+            chunk.words += [element] if _WORD in _classes(element) else []
             continue
         if element is around[-1]:
             yield chunk
@@ -159,33 +174,7 @@ def _divided(page: html.HtmlElement, lines: Collection[html.HtmlElement]) -> Ite
             if element is page:
                 return
             chunk = _Chunk(around[-1])
-        chunk.pieces[-1] += element.tail or ""
-
-
-def _texts_of(element: html.HtmlElement) -> Iterator[str]:
-    """The text nodes of a word, without those of alternative readings."""
-    walk = etree.iterwalk(element, events=("start", "end"))
-    for event, part in walk:
-        if event == "end" and part is not element:
-            yield part.tail or ""
-        elif event == "start" and (part.tag in _NO_TEXT or _is_choice(part)):
-            walk.skip_subtree()
-        elif event == "start":
-            yield part.text or ""
-
-
-def _is_choice(element: html.HtmlElement) -> bool:
-    """Whether an element is another reading of the text before it.
-
-    Tesseract writes those among which it chose into the word (`lstm_choice_mode`); hOCR has
-    ``<ins class="alt">`` for the best reading and ``<del class="alt">`` for others.
-    """
-    classes = _classes(element)
-    return (
-        (element.tag == "del" and "alt" in classes)
-        or "ocr_symbol" in classes
-        or element.get("id", "").startswith(("lstm_choices_", "timestep", "choice_"))
-    )
+        chunk.raw += element.tail or ""
 
 
 def _is_block(element: html.HtmlElement) -> bool:

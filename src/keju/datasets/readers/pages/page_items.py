@@ -35,9 +35,11 @@ from keju.datasets.readers.base import (
     source_bytes,
     source_text,
 )
+from keju.datasets.readers.images import ImageFinder
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.hocr import read_hocr
 from keju.datasets.readers.pages.page_xml import ROOTS, Kinds, read_page
+from keju.datasets.readers.records import Place
 from keju.datasets.readers.xml_parsing import root_name
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, Task, mark_blank
@@ -151,7 +153,8 @@ def import_pages(
     kind, kinds = transcription_task(settings.task), parse_kinds(settings.kinds)
     if settings.images and not settings.images.is_dir():
         raise UsageError("{}: no such folder of images", settings.images)
-    image_paths = _PageImages(settings.images)
+    folder = settings.images
+    elsewhere = ImageFinder([folder], list(image_files(folder))) if folder else None
     without_image: list[str] = []
     without_text: list[str] = []
     skipped: list[str] = []
@@ -173,7 +176,7 @@ def import_pages(
             blank.append(name)
         elif not any(line.text.strip() for line in wanted):
             without_text.append(name)
-        image = image_paths.find(file, inside, page.image_name)
+        image = _image_of(file, page.image_name, elsewhere)
         if image:
             ref = writer.add_image(source_bytes(image), str(image))
             about = _about_image(image, src, settings.images)
@@ -198,33 +201,17 @@ def import_pages(
         added += 1
     if not added:
         raise DataError("no page to import: none has a line of the selected kind", file=src)
-    notes = (
-        n_(
-            "imported without image, since none was found: {n:,} page, {}",
-            "imported without image, since none was found: {n:,} pages, {}",
-            len(without_image),
-            join_names(without_image),
-        ),
-        n_(
-            "imported with empty lines alone, so nothing can be scored: {n:,} page, {}",
-            "imported with empty lines alone, so nothing can be scored: {n:,} pages, {}",
-            len(without_text),
-            join_names(without_text),
-        ),
-        n_(
-            "skipped, since no line of the wanted kind: {n:,} page, {}",
-            "skipped, since no line of the wanted kind: {n:,} pages, {}",
-            len(skipped),
-            join_names(skipped),
-        ),
-        n_(
-            "imported as blank: {n:,} page, {}",
-            "imported as blank: {n:,} pages, {}",
-            len(blank),
-            join_names(blank),
-        ),
-    )
-    return [note for note in notes if note.number]
+    pages_of = {
+        _("imported without image, since none was found"): without_image,
+        _("imported with empty lines alone, so nothing can be scored"): without_text,
+        _("skipped, since no line of the wanted kind"): skipped,
+        _("imported as blank"): blank,
+    }
+    return [
+        n_("{}: {n:,} page, {}", "{}: {n:,} pages, {}", len(names), what, join_names(names))
+        for what, names in pages_of.items()
+        if names
+    ]
 
 
 def _about_image(image: Path, src: Path, images: Path | None) -> dict[str, str]:
@@ -322,58 +309,26 @@ def _base_name(name: str) -> str:
     return re.split(r"[/\\]", plain)[-1].replace("\0", "")
 
 
-class _PageImages:
-    """Finds the image of a page: beside its file, above an export directory, or under `images`."""
+def _image_of(file: Path, image_name: str, elsewhere: ImageFinder | None) -> Path | None:
+    """The image of a page: beside its file, above an export directory, or elsewhere.
 
-    def __init__(self, images: Path | None) -> None:
-        self._images = images
-        self._in_folder: dict[Path, dict[str, Path]] = {}
-        self._under: dict[str, list[Path]] = {}
-        for path in image_files(images) if images else ():
-            self._under.setdefault(path.name.casefold(), []).append(path)
-
-    def find(self, file: Path, inside: Path, image_name: str) -> Path | None:
-        """The image, or None.
-
-        Raises:
-            DataError: several images under `images` have the name.
-        """
-        candidates = [_base_name(image_name), *(f"{file.stem}.{suffix}" for suffix in EXTENSIONS)]
-        names = [name.casefold() for name in candidates]
-        folders = [file.parent]
-        if file.parent.name.casefold() in EXPORT_FOLDERS:
-            folders.append(file.parent.parent)
-        if self._images is not None:
-            folders += [self._images / inside.parent, self._images]
-        for folder in folders:
-            images = self._list_images(folder)
-            if path := next(filter(None, map(images.get, names)), None):
-                return path
-        paths = next(filter(None, map(self._under.get, names)), [])
-        if len(paths) > 1:
-            raise DataError(
-                n_(
-                    "{n:,} image is called {}",
-                    "{n:,} images are called {}",
-                    len(paths),
-                    paths[0].name,
-                    hint="Give a folder with the same subfolders as the pages",
-                ),
-                file=self._images,
-            )
-        return paths[0] if paths else None
-
-    def _list_images(self, folder: Path) -> dict[str, Path]:
-        if folder not in self._in_folder:
-            # Of two names that differ in case, the first in their order counts.
-            self._in_folder[folder] = {
-                path.name.casefold(): kept_inside(path, folder)
-                for path in sorted(folder.iterdir() if folder.is_dir() else (), reverse=True)
-                if path.suffix.casefold().lstrip(".") in EXTENSIONS
-                and path.is_file()
-                and not path.name.startswith(".")
-            }
-        return self._in_folder[folder]
+    Raises:
+        DataError: several images elsewhere fit equally, or it is a link that leads out.
+    """
+    suffixes = (*EXTENSIONS, *map(str.upper, EXTENSIONS))
+    names = [_base_name(image_name), *(f"{file.stem}.{suffix}" for suffix in suffixes)]
+    folders = [file.parent]
+    if file.parent.name.casefold() in EXPORT_FOLDERS:
+        folders.append(file.parent.parent)
+    for folder in folders:
+        for name in names:
+            path = folder / name
+            if path.suffix.casefold().lstrip(".") in EXTENSIONS and path.is_file():
+                return kept_inside(path, folder)
+    for name in names[:2] if elsewhere else ():
+        if name and elsewhere and (found := elsewhere.find(name, Place(file, ""))):
+            return found
+    return None
 
 
 # Results of engines

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,13 +15,7 @@ from keju.datasets.readers.base import plain_file
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
 from keju.images import MAX_PIXELS
-from keju.texts import Text, _
-
-MOST_PAGES = 10_000
-"""Maximum number of pages of one file; a longer one must be split."""
-
-MOST_PIXELS = 60_000_000
-"""Maximum pixels of a rendered page: A4 at 700 dpi."""
+from keju.texts import _
 
 PAGE_SECONDS = 15.0
 """Maximum seconds for one page."""
@@ -83,8 +77,6 @@ class PdfReader:
             "file": str(plain_file(file).resolve()),
             "page": page,
             "dpi": dpi,
-            "most_pages": MOST_PAGES,
-            "most_pixels": MOST_PIXELS,
             "most_in_image": MAX_PIXELS,
         }
         process = self._started()
@@ -118,9 +110,9 @@ class PdfReader:
                 item=item,
                 hint="Give its pages as images",
             )
-        if "fault" in head:
-            item = item if head["of_page"] else ""
-            raise DataError(_FAULTS[head["fault"]](*head["values"]), file=file, item=item)
+        if "problem" in head:
+            problem, values = head["problem"], head["values"]
+            raise DataError(problem, *values, file=file, item=item, hint=head["hint"])
         return head, data
 
     def _started(self) -> subprocess.Popen[bytes]:
@@ -138,34 +130,3 @@ class PdfReader:
         if process:
             process.kill()
             process.communicate()
-
-
-_FAULTS: dict[str, Callable[..., Text]] = {
-    "encrypted": lambda: _("the PDF is encrypted", hint="Remove the password, e.g. qpdf --decrypt"),
-    "file": lambda error: _(
-        "not readable as a PDF: {}", error, hint="Fetch the file again, or repair it with qpdf"
-    ),
-    "large image": lambda across, down: _(
-        "an image of {} x {} pixels is too large", across, down, hint="Give the pages as images"
-    ),
-    "large page": lambda *values: _(
-        "a page of {:.0f} x {:.0f} inches has {:,.0f} megapixels at {:.0f} dpi; at most {} are "
-        "rendered",
-        *values,
-        hint="Give a lower resolution: --option dpi=NUMBER",
-    ),
-    "many pages": lambda pages, most: _(
-        "the PDF has {:,} pages; at most {:,} are read",
-        pages,
-        most,
-        hint="Split the file, or give its pages as images",
-    ),
-    "memory": lambda: _("a page needs too much memory", hint="Give the pages as images"),
-    "no pages": lambda: _("no pages", hint="Split the file, or give its pages as images"),
-    "page": lambda error: _(
-        "not readable: {}",
-        error,
-        hint="Repair the PDF, e.g. with qpdf, or give its pages as images",
-    ),
-}
-"""The sentences of the worker's faults, by their names there."""

@@ -1,4 +1,4 @@
-"""The worker process that opens PDF files; it imports nothing of keju.
+"""The worker process that opens PDF files.
 
 A page can take hours to draw or crash the process, which cannot be prevented from inside.
 `PdfReader` starts this file as a script, sends one JSON line for each request to its standard
@@ -14,17 +14,23 @@ import json
 import math
 import sys
 from pathlib import Path
-from typing import Any
 
 import pypdfium2 as pdfium
 from PIL import Image, ImageChops
 from pypdfium2 import raw
 
+from keju.errors import DataError
+
+MOST_PAGES = 10_000
+"""Maximum number of pages of one file; a longer one must be split."""
+
+MOST_PIXELS = 60_000_000
+"""Maximum pixels of a rendered page: A4 at 700 dpi."""
+
 _USUAL_DPI = 300
 _MOST_OBJECTS = 10_000
 _ONE_PERCENT = 0.01
 _INVISIBLE = raw.FPDF_TEXTRENDERMODE_INVISIBLE
-_WITHOUT_APPEARANCE = frozenset({raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP})
 
 _ORIENTATION = 0x0112
 _RENDERED_SIDE, _COMPARED_SIDE = 512, 64
@@ -33,79 +39,91 @@ _SAME_SHADE = 40
 Edges of text differ by 26 at most, since two programs reduce them."""
 
 
-class Fault(Exception):  # noqa: N818 - no sentence, but the name of one
-    """An error in the file: its name in `pdf_pages`, and the values of its sentence."""
-
-    def __init__(self, fault: str, *values: float | str) -> None:
-        super().__init__(fault)
-        self.fields = {"fault": fault, "values": values}
-
-
 def main() -> None:
     """Answer requests until the input ends."""
     Image.MAX_IMAGE_PIXELS = None  # Limits come with each request.
     _bound_memory()
     worker = _Worker()
     for line in sys.stdin:
+        head: dict[str, object] = {}
         data = b""
         try:
-            head, data = worker.answer(json.loads(line))
-        except Fault as fault:
-            head = {**fault.fields, "of_page": worker.reads_page}
+            head, data = worker.answer(**json.loads(line))
+        except DataError as error:
+            head = _head_of(error)
         except MemoryError:
-            head = {"fault": "memory", "values": (), "of_page": worker.reads_page}
+            head = _head_of(
+                DataError("a page needs too much memory", hint="Give the pages as images")
+            )
         sys.stdout.buffer.write(json.dumps({**head, "size": len(data)}).encode() + b"\n" + data)
         sys.stdout.buffer.flush()
 
 
+def _head_of(error: DataError) -> dict[str, object]:
+    return {"problem": error.template, "values": error.values, "hint": error.hint}
+
+
 class _Worker:
-    """Keeps the last file open; `reads_page` says whether the file itself is readable."""
+    """Keeps the last file open."""
 
     def __init__(self) -> None:
-        self.reads_page = False
         self._file = ""
         self._document: pdfium.PdfDocument | None = None
 
-    def answer(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    def answer(
+        self, file: str, page: int, dpi: int | None, most_in_image: int
+    ) -> tuple[dict[str, object], bytes]:
         """The number of pages of a file, or the image of one of its pages."""
-        self.reads_page = False
-        if self._document is None or request["file"] != self._file:
+        if self._document is None or file != self._file:
             if self._document is not None:
                 self._document.close()
             self._document = None
-            self._document = _opened(Path(request["file"]), request["most_pages"])
-            self._file = request["file"]
-        if not request["page"]:
+            self._document = _opened(Path(file))
+            self._file = file
+        if not page:
             return {"pages": len(self._document)}, b""
-        self.reads_page = True
         try:
-            page = self._document[request["page"] - 1]
+            opened = self._document[page - 1]
             try:
-                made, data = _image_of(page, request)
+                made, data = _image_of(opened, dpi, most_in_image)
             finally:
-                page.close()
+                opened.close()
         except (pdfium.PdfiumError, ValueError, OSError) as error:
-            raise Fault("page", str(error)) from None
+            raise DataError(
+                "not readable: {}",
+                str(error),
+                hint="Repair the PDF, e.g. with qpdf, or give its pages as images",
+            ) from None
         return {"made": made}, data
 
 
-def _opened(file: Path, most_pages: int) -> pdfium.PdfDocument:
+def _opened(file: Path) -> pdfium.PdfDocument:
     try:
         document = pdfium.PdfDocument(file.read_bytes())
     except pdfium.PdfiumError as error:
         if "password" in str(error).casefold():
-            raise Fault("encrypted") from None
-        raise Fault("file", str(error)) from None
-    pages = len(document)
-    if 1 <= pages <= most_pages:
-        return document
-    document.close()
-    raise Fault("many pages", pages, most_pages) if pages else Fault("no pages")
+            raise DataError(
+                "the PDF is encrypted", hint="Remove the password, e.g. qpdf --decrypt"
+            ) from None
+        raise DataError(
+            "not readable as a PDF: {}",
+            str(error),
+            hint="Fetch the file again, or repair it with qpdf",
+        ) from None
+    if len(document) > MOST_PAGES:
+        raise DataError(
+            "the PDF has {:,} pages; at most {:,} are read",
+            len(document),
+            MOST_PAGES,
+            hint="Split the file, or give its pages as images",
+        )
+    if not len(document):
+        raise DataError("the PDF has no pages", hint="Fetch the file again")
+    return document
 
 
-def _image_of(page: pdfium.PdfPage, request: dict[str, Any]) -> tuple[str, bytes]:
-    dpi, most = request["dpi"], request["most_pixels"]
-    scan = _scan_of(page, request["most_in_image"])
+def _image_of(page: pdfium.PdfPage, dpi: int | None, most_in_image: int) -> tuple[str, bytes]:
+    scan = _scan_of(page, most_in_image)
     if scan and dpi is None and (embedded := _embedded(page, scan)):
         return "embedded", embedded
     width, height = page.get_size()
@@ -116,10 +134,16 @@ def _image_of(page: pdfium.PdfPage, request: dict[str, Any]) -> tuple[str, bytes
         scale = max(across / width, down / height) * (1 - 1e-9)  # Sizes are rounded up.
     else:
         scale = (dpi or _USUAL_DPI) / 72
-    if not (math.isfinite(width * height) and width * height * scale**2 <= most):
-        megapixels = width * height * scale**2 / 1e6
-        raise Fault(
-            "large page", width / 72, height / 72, megapixels, scale * 72, most // 1_000_000
+    if not (math.isfinite(width * height) and width * height * scale**2 <= MOST_PIXELS):
+        raise DataError(
+            "a page of {:.0f} x {:.0f} inches has {:,.0f} megapixels at {:.0f} dpi; at most {} are "
+            "rendered",
+            width / 72,
+            height / 72,
+            width * height * scale**2 / 1e6,
+            scale * 72,
+            MOST_PIXELS // 1_000_000,
+            hint="Give a lower resolution: --option dpi=NUMBER",
         )
     out = io.BytesIO()
     page.render(scale=scale).to_pil().convert("RGB").save(out, "PNG")
@@ -136,7 +160,12 @@ def _scan_of(page: pdfium.PdfPage, most: int) -> pdfium.PdfImage | None:
         if isinstance(each, pdfium.PdfImage):
             across, down = each.get_px_size()
             if across * down > most:
-                raise Fault("large image", across, down)
+                raise DataError(
+                    "an image of {} x {} pixels is too large",
+                    across,
+                    down,
+                    hint="Give the pages as images",
+                )
             alone, found = found is None, each
         elif each.type != raw.FPDF_PAGEOBJ_TEXT or (
             raw.FPDFTextObj_GetTextRenderMode(each) != _INVISIBLE
@@ -161,10 +190,10 @@ def _fills(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bool:
 def _embedded(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bytes | None:
     """The file of an image, if programs that open it show what the page shows; else None.
 
-    A viewer ignores the EXIF orientation, and applies `Decode`, masks, clipping and others.
+    A viewer ignores the EXIF orientation, and applies `Decode`, masks, clipping, notes and others.
     """
     filters = image.get_filters()
-    if page.get_rotation() or _has_notes(page) or filters not in (["DCTDecode"], ["JPXDecode"]):
+    if page.get_rotation() or filters not in (["DCTDecode"], ["JPXDecode"]):
         return None
     data = bytes(ctypes.string_at(buffer, len(buffer)) if (buffer := image.get_data()) else b"")
     try:
@@ -174,17 +203,6 @@ def _embedded(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bytes | None:
             return data if plain and _looks_like(page, opened) else None
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombWarning):
         return None
-
-
-def _has_notes(page: pdfium.PdfPage) -> bool:
-    """Whether annotations may be visible on a page."""
-    for number in range(raw.FPDFPage_GetAnnotCount(page)):
-        note = raw.FPDFPage_GetAnnot(page, number)
-        kind = raw.FPDFAnnot_GetSubtype(note)
-        raw.FPDFPage_CloseAnnot(note)
-        if kind not in _WITHOUT_APPEARANCE:
-            return True
-    return False
 
 
 def _looks_like(page: pdfium.PdfPage, image: Image.Image) -> bool:

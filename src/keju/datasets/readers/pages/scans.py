@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import NamedTuple, TypeVar
 
 from PIL import Image
 
@@ -30,8 +30,10 @@ MOST_TEXT = 32 << 20
 """
 
 _AFTER = re.compile(r"(.+?)[-_. ](?:page|p)?[-_. ]?0*(\d{1,6})")
-_WITHIN = re.compile(r"(?:page|p)?[-_. ]?0*(\d{1,6})", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:page|p)?[-_. ]?0*(\d{1,6})", re.IGNORECASE)
 _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
+
+AnyPath = TypeVar("AnyPath", bound=PurePath)
 
 Pages = Mapping[int, tuple[Path, str]]
 """Texts of pages by their number, each with its file."""
@@ -118,10 +120,11 @@ def _frame_images(
         yield number, PageImage(out.getvalue(), "")
 
 
-def stems_of_text(text: PurePosixPath) -> Iterator[PurePosixPath]:
+def stems_of_text(text: AnyPath) -> Iterator[AnyPath]:
     """The paths, without suffix, of the scans that a text may belong to, the likeliest first.
 
-    ``001.gt.txt`` and ``001.png.txt`` belong to ``001``, and ``001.pred.txt`` belongs to none.
+    ``001.gt.txt`` and ``001.png.txt`` belong to ``001``, ``book/001.txt`` also to ``book``, and
+    ``001.pred.txt`` belongs to none.
     """
     stem = text.with_suffix("")
     ending = stem.suffix.casefold()
@@ -132,68 +135,75 @@ def stems_of_text(text: PurePosixPath) -> Iterator[PurePosixPath]:
         stem = stem.with_suffix("")
         ending = stem.suffix.casefold()
         yield stem
-    if _WITHIN.fullmatch(stem.name):
+    if _NUMBER.fullmatch(stem.name):
         yield stem.parent
 
 
-def scan_pages(path: PurePosixPath) -> Iterator[tuple[PurePosixPath, int]]:
+def scan_pages(path: AnyPath) -> Iterator[tuple[AnyPath, int]]:
     """The scans without suffix, and the page numbers, that an engine's result may belong to.
 
     ``book/001.txt``, ``book-001.txt``, ``book_1.txt`` and ``book.001.txt`` are page 1 of ``book``.
     """
     stem = path.with_suffix("")
-    if within := _WITHIN.fullmatch(stem.name):
-        yield stem.parent, int(within[1])
+    if number := _NUMBER.fullmatch(stem.name):
+        yield stem.parent, int(number[1])
     if after := _AFTER.fullmatch(stem.name):
         yield stem.parent / after[1], int(after[2])
 
 
 class Texts:
-    """The text files of a directory, indexed by their page.
+    """The text files of a directory, by the scan that they belong to.
 
-    The text of ``001.png`` is ``001.gt.txt``, else ``001.txt``, else ``001.png.txt``. Files beside
-    a text with ``.gt`` and those with ``.pred``, an engine's texts, are `ignored`.
+    The text of ``001.png`` is ``001.gt.txt``, else ``001.txt`` or ``001.png.txt``. Files beside a
+    text with ``.gt`` and those with ``.pred``, an engine's texts, are `ignored`.
 
     A scan of several pages has one text with a form feed between pages (as pdftotext writes it), or
     one file per page in a directory with its name: ``book/001.txt``, ``book/page_1.txt``.
     """
 
-    def __init__(self, files: Collection[Path]) -> None:
+    def __init__(self, files: Iterable[Path]) -> None:
         self.ignored: list[Path] = []
-        self._texts: dict[Path, Path] = {}
-        self._numbered: dict[tuple[Path, int], Path] = {}
+        self._of_stem: dict[Path, list[Path]] = {}
         self._used: dict[Path, Scan] = {}
         for file in files:
-            stem, ending = file.with_suffix(""), Path(file.stem).suffix.casefold()
-            if ending == PREDICTION:
+            stems = list(stems_of_text(file))
+            for stem in stems:
+                self._of_stem.setdefault(stem, []).append(file)
+            if not stems:
                 self.ignored.append(file)
-                continue
-            if ending == TRUTH:
-                stem = stem.with_suffix(TRUTH)
-            self._texts[stem] = file
-            page = stem.with_suffix("") if ending == TRUTH else stem
-            if (number := _WITHIN.fullmatch(page.name)) and (
-                ending == TRUTH or (page.parent, int(number[1])) not in self._numbered
-            ):
-                self._numbered[page.parent, int(number[1])] = file
 
     def of(self, scan: Scan) -> Pages:
         """The text of each page that has one, and its file.
 
         Raises:
             DataError: a text has another number of pages than its scan, belongs to two scans, or is
-                in no known encoding.
+                in no known encoding; or two texts are equally right.
         """
-        if not (files := self._files(scan)):
-            numbers = [n for n in scan.numbers if scan.pages and (scan.stem, n) in self._numbered]
-            own = {number: self._numbered[scan.stem, number] for number in numbers}
-            for file in own.values():
-                self._use(file, scan)
-            return {number: (file, source_text(file, MOST_TEXT)) for number, file in own.items()}
-        file = files[0]
-        self._use(file, scan)
-        self.ignored += [other for other in files[1:] if other not in self._used]
-        text = source_text(file, MOST_TEXT)
+        files = self._of_stem.get(scan.stem, [])
+        beside = [file for file in files if file.parent == scan.file.parent]
+        if beside:
+            return self._of_whole(scan, beside)
+        chosen: dict[int, Path] = {}
+        for file in files if scan.pages else ():
+            named = _NUMBER.fullmatch(file.name.partition(".")[0])
+            number = int(named[1]) if named else 0
+            if number in scan.numbers and (number not in chosen or _is_truth(file)):
+                chosen[number] = file
+        return {number: (file, self._text(file, scan)) for number, file in sorted(chosen.items())}
+
+    def _of_whole(self, scan: Scan, files: Sequence[Path]) -> Pages:
+        """The texts in a file of a whole scan."""
+        file, *others = list(filter(_is_truth, files)) or files
+        if others:
+            raise DataError(
+                "two texts for this image: {} and {}",
+                file.name,
+                others[0].name,
+                file=scan.file,
+                hint="Keep one of them",
+            )
+        text = self._text(file, scan)
+        self.ignored += [other for other in files if other != file and other not in self._used]
         if scan.pages is None:
             return {1: (file, text)}
         parts = text.split("\f")
@@ -217,35 +227,19 @@ class Texts:
             )
         return {number: (file, part) for number, part in enumerate(parts, start=1)}
 
-    def unused(self) -> list[Path]:
-        """The texts that belong to no scan."""
-        return sorted(set(self._texts.values()) - set(self._used) - set(self.ignored))
-
-    def _files(self, scan: Scan) -> list[Path]:
-        """The files that are the text of a whole scan: the right one, then those beside it.
-
-        Raises:
-            DataError: two files are equally right.
-        """
-        stems = (scan.stem, scan.file)
-        truths, plain = (
-            [self._texts[named] for stem in stems
-             if (named := stem.with_name(stem.name + ending)) in self._texts]
-            for ending in (TRUTH, "")
-        )  # fmt: skip
-        if len(texts := truths or plain) > 1:
-            raise DataError(
-                "two texts for this image: {} and {}",
-                texts[0].name,
-                texts[1].name,
-                file=scan.file,
-                hint="Keep one of them",
-            )
-        return [*truths, *plain]
-
-    def _use(self, file: Path, scan: Scan) -> None:
+    def _text(self, file: Path, scan: Scan) -> str:
         if (other := self._used.setdefault(file, scan)) != scan:
             raise two_images(other, scan)
+        return source_text(file, MOST_TEXT)
+
+    def unused(self) -> list[Path]:
+        """The texts that belong to no scan."""
+        files = {file for files in self._of_stem.values() for file in files}
+        return sorted(files - self._used.keys() - set(self.ignored))
+
+
+def _is_truth(text: Path) -> bool:
+    return Path(text.stem).suffix.casefold() == TRUTH
 
 
 def two_images(scan: Scan, other: Scan) -> DataError:
