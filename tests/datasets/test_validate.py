@@ -83,7 +83,7 @@ def test_a_sound_dataset_has_no_findings(make: Make) -> None:
 @pytest.mark.parametrize(
     ("item", "says"),
     [
-        (ocr(answer=" \n"), "notice: p1: no reference (1 of 2 items): models are asked, but"),
+        (ocr(answer=" \n"), "notice: p1: no reference: models are asked, but"),
         (ocr(task="T99"), "error: p1: no task 'T99'. Did you mean"),
         (ocr(benchmark="AncientDoc"), "error: p1: benchmark 'AncientDoc', but task T1 is of MCS"),
         (ocr(query="What"), "error: p1: task 'T1' has no query 'What'"),
@@ -99,7 +99,7 @@ def test_a_sound_dataset_has_no_findings(make: Make) -> None:
         (mcq(options=(), verbatim=True, question="哪本？"), "error: p1: 0 options found. "),
         (mcq(options=("一",), answer="A"), "error: p1: 1 option found"),
         (mcq(options=tuple("一二三四五六七八九十" * 3)), "error: p1: 30 options, but letters end"),
-        (obi("Where", boxes=()), "notice: p1: no reference (1 of 2 items): models are asked, but"),
+        (obi("Where", boxes=()), "notice: p1: no reference: models are asked, but"),
         (obi("How", answer="three"), "error: p1: the answer 'three' is not a number"),
         (obi("Yes-or-No", answer="是"), "error: p1: the answer '是' is neither Yes nor No"),
         (
@@ -182,8 +182,8 @@ def test_drafts_whose_answer_is_yet_to_be_written_are_one_notice_a_task(make: Ma
         "(keju build draft) or people write it (keju build review).",
     ]
     done = rewritten(dataset, draft=False)
-    assert findings(done)[-1] == (
-        "notice: a: no reference (1 of 3 items): models are asked, but their responses are not "
+    assert findings(done)[0] == (
+        "notice: a: no reference: models are asked, but their responses are not "
         "scored. Import again with the answers, if you have them."
     )
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Literal, NamedTuple
 
+from keju.datasets.newlines import has_literal_newline
 from keju.definitions import (
+    NO_REFERENCE,
     Query,
-    Task,
     choices_of,
     missing_reference,
     options_of,
@@ -18,6 +19,7 @@ from keju.definitions import (
     query_of,
     task,
 )
+from keju.definitions.references import BLANK_PAGE, DECIPHERED
 from keju.errors import DataError, UsageError, error_text, printable
 from keju.items import Box, Item
 from keju.texts import Text, _, n_
@@ -86,56 +88,99 @@ class NameCount:
         return _("{} and {} more", self.first, self.count - 1)
 
 
-def text_only_notice(item: Item) -> str:
-    """A notice on which models can answer a valid item without image; empty for one with an image.
+class CommonFindings:
+    """Findings that several items may share: each once, with the first item and how many more."""
 
-    Text alone is permitted: pages are often shared without their scans.
+    def __init__(self) -> None:
+        self._names: dict[tuple[Severity, Text, str], NameCount] = {}
+
+    def add(self, severity: Severity, item: str, problem: Text) -> None:
+        """Add a finding about an item."""
+        self._names.setdefault((severity, problem, problem.hint), NameCount()).add(item)
+
+    def list_all(self) -> Iterator[Finding]:
+        """Yield each finding, in the order of its first item."""
+        for (severity, problem, _hint), names in self._names.items():
+            yield Finding.of(severity, names.text, problem)
+
+
+def check_use(item: Item) -> Iterator[tuple[Severity, Text]]:
+    """Yield how an item is unusual: which models cannot answer it, and why it is not scored.
+
+    The words are the same for all items concerned. Errors are those of `check_item`.
     """
-    pair = _task_and_query(item)
-    if item.images or item.transcription is None or pair is None:
-        return ""
-    __, query = pair
-    if query.form == "transcription":
-        return _("no model can be asked to read it; its text is only a reference")
-    return _("it can be asked only with --setting gold-text")
+    try:
+        kind, query = task(item.task), query_of(item)
+    except (UsageError, DataError):
+        return
+    # Text alone is permitted: pages are often shared without their scans.
+    if not item.images and item.transcription is not None:
+        hint = _("Import again with the images beside it, if you have them")
+        alone = _(
+            "text without an image, so it can be asked only with --setting gold-text", hint=hint
+        )
+        if query.form == "transcription":
+            alone = _(
+                "text without an image, so no model can be asked to read it; its text is only a "
+                "reference",
+                hint=hint,
+            )
+        yield "notice", alone
+    if item.draft and not kind.of_pairs:
+        hint = _("Have a model draft it (keju build draft) or people write it (keju build review)")
+        if query.form == "boxes" and not item.boxes:
+            yield "notice", _("a draft of {} without boxes", item.task, hint=hint)
+        elif query.form != "boxes" and not item.answer.strip():
+            yield "notice", _("a draft of {} without answer", item.task, hint=hint)
+    if reason := unscored_reason(item):
+        yield "notice", _describe_unscored(reason, query)
+    references = (item.answer, item.answer_simplified, item.transcription or "")
+    if any(map(has_literal_newline, (*references, *item.also_accepted))):
+        yield (
+            "warning",
+            _(
+                "the reference has a literal \\n, so each n counts as a character",
+                hint="Write line breaks instead. Some formats do so: --option newlines=literal",
+            ),
+        )
 
 
-def missing_part(item: Item) -> str:
-    """The missing part of an unfinished draft: answer or boxes; empty for all other items.
-
-    In a draft this is not an error; in a finished item it would be.
-    """
-    pair = _task_and_query(item)
-    if not item.draft or pair is None:
-        return ""
-    kind, query = pair
-    if kind.of_pairs:
-        return ""
-    if query.form == "boxes":
-        return "" if item.boxes else "boxes"
-    return "" if item.answer.strip() else "answer"
+def _describe_unscored(reason: str, query: Query) -> Text:
+    """Why an item is unscored: an undeciphered character, a blank page or no reference."""
+    if reason == BLANK_PAGE:
+        return _(
+            "a blank page: only text that a model invents is counted",
+            hint="If the page is blank, nothing needs to be done",
+        )
+    if reason != NO_REFERENCE:
+        return _(
+            "an undeciphered character: models are asked, but their readings are not scored",
+            hint="Add its description if a reading is established",
+        )
+    hint = _("Import again with the answers, if you have them")
+    if query.form == "text":
+        hint = _(
+            "Import again with the answers, if you have them. For an undeciphered character, set "
+            "the metadata {} to no",
+            DECIPHERED,
+        )
+    return _("no reference: models are asked, but their responses are not scored", hint=hint)
 
 
 def unscored_reason(item: Item) -> str:
     """Why responses to a valid item will be unscored: it has no reference; empty for all others.
 
     Drafts, and items of a kind without a metric, need no reference.
+
+    Raises:
+        UsageError: its task is not in the catalogue.
+        DataError: its query is not in the catalogue.
     """
-    pair = _task_and_query(item)
-    if item.draft or pair is None:
-        return ""
-    kind, query = pair
+    kind, query = task(item.task), query_of(item)
     labelled = item.split == "reference" and kind.of_pairs
-    if labelled or not (query.official or query.strict):
+    if item.draft or labelled or not (query.official or query.strict):
         return ""
     return missing_reference(item)
-
-
-def _task_and_query(item: Item) -> tuple[Task, Query] | None:
-    try:
-        return task(item.task), query_of(item)
-    except (UsageError, DataError):
-        return None
 
 
 def check_item(item: Item) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import chain
 
-from keju.datasets.checks import Finding, NameCount, unseen_characters
+from keju.datasets.checks import CommonFindings, Finding, unseen_characters
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -149,7 +149,7 @@ class SuspiciousTexts:
 
     def __init__(self) -> None:
         self._damaged: list[Finding] = []
-        self._faults: dict[str, tuple[Text, NameCount]] = {}
+        self._faults = CommonFindings()
         # By the hash of a text, so that a million items fit: its length, the hash of the images of
         # the first item with it, and that item's name; and the items on other images by the hash of
         # these.
@@ -173,11 +173,8 @@ class SuspiciousTexts:
         asks = _asks_for_text(item)
         answer = (item.answer or item.answer_simplified) if asks else ""
         for text in dict.fromkeys((item.transcription or "", answer)):
-            if text in self._faults:
-                self._faults[text][1].add(name)
-            elif text.strip() and (fault := text_fault(text)):
-                self._faults[text] = fault, NameCount()
-                self._faults[text][1].add(name)
+            if text.strip() and (fault := text_fault(text)):
+                self._faults.add("warning", name, fault)
             plain = counted(text)
             if asks and item.images and len(plain) >= LEAST_COPIED:
                 self._add_page(plain, hash(tuple(image.sha256 for image in item.images)), name)
@@ -192,8 +189,7 @@ class SuspiciousTexts:
     def list_all(self) -> Iterator[Finding]:
         """Yield the problems of the items that were added."""
         yield from self._damaged
-        for fault, names in self._faults.values():
-            yield Finding.of("warning", names.text, fault)
+        yield from self._faults.list_all()
         for key in filter(self._copies.__contains__, self._first):
             first, *others = self._copies[key].values()
             shown: str = ", ".join(others[:3])

@@ -11,25 +11,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.checks import (
+    CommonFindings,
     Finding,
     NameCount,
     as_sentence,
     check_item,
-    missing_part,
-    text_only_notice,
-    unscored_reason,
+    check_use,
 )
 from keju.datasets.manifest import HASHED_HEAD, hashed_line
-from keju.datasets.newlines import has_literal_newline
 from keju.datasets.store import Dataset
 from keju.datasets.suspicious import SuspiciousTexts
 from keju.datasets.table import iter_items
-from keju.definitions import NO_REFERENCE, query_of
-from keju.definitions.references import BLANK_PAGE, DECIPHERED
 from keju.errors import DataError
 from keju.images import probe_image
 from keju.items import ImageRef, Item
-from keju.texts import Text, _, n_
+from keju.texts import _, n_
 
 WORKERS = 2
 """Threads that hash and decode; each has one image, and Pillow decodes outside of Python's lock."""
@@ -88,11 +84,7 @@ class _Summary:
         self.tasks: Counter[str] = Counter()
         self.images: dict[str, _ItemImage] = {}
         self._ids: set[str] = set()
-        self._alone: dict[str, NameCount] = {}
-        self._waiting: dict[tuple[str, str], NameCount] = {}
-        self._unscored: dict[str, NameCount] = {}
-        self._unscored_text = False
-        self._newlines: dict[str, NameCount] = {}
+        self._common = CommonFindings()
         self._texts = SuspiciousTexts()
 
     def add(self, item: Item) -> Iterator[Finding]:
@@ -107,17 +99,8 @@ class _Summary:
             yield Finding.of("error", name, problem)
         self._ids.add(item.id)
         yield from (flaw._replace(item=name) for flaw in check_item(item))
-        if notice := text_only_notice(item):
-            self._alone.setdefault(notice, NameCount()).add(item.id)
-        if part := missing_part(item):
-            self._waiting.setdefault((item.task, part), NameCount()).add(item.id)
-        if reason := unscored_reason(item):
-            self._unscored.setdefault(reason, NameCount()).add(item.id)
-            if reason == NO_REFERENCE and not self._unscored_text:
-                self._unscored_text = query_of(item).form == "text"
-        references = (item.answer, item.answer_simplified, item.transcription or "")
-        if any(map(has_literal_newline, (*references, *item.also_accepted))):
-            self._newlines.setdefault(item.task, NameCount()).add(item.id)
+        for severity, problem in check_use(item):
+            self._common.add(severity, item.id, problem)
         self._texts.add(item)
         for ref in item.images:
             if ref.path not in self.images:
@@ -125,61 +108,9 @@ class _Summary:
             self.images[ref.path].items.add(item.id)
 
     def list_all(self) -> Iterator[Finding]:
-        """Yield the findings: one for all items with the same one."""
-        for notice, names in self._alone.items():
-            problem = _(
-                "text without an image, so {}",
-                notice,
-                hint="Import again with the images beside it, if you have them",
-            )
-            yield Finding.of("notice", names.text, problem)
-        for (name, part), names in self._waiting.items():
-            hint = _(
-                "Have a model draft it (keju build draft) or people write it (keju build review)"
-            )
-            problem = _("a draft of {} without answer", name, hint=hint)
-            if part == "boxes":
-                problem = _("a draft of {} without boxes", name, hint=hint)
-            yield Finding.of("notice", names.text, problem)
-        for reason, names in self._unscored.items():
-            yield Finding.of("notice", names.text, self._describe_unscored(reason, names.count))
-        for names in self._newlines.values():
-            problem = _(
-                "the reference has a literal \\n, so each n counts as a character",
-                hint="Write line breaks instead. Some formats do so: --option newlines=literal",
-            )
-            yield Finding.of("warning", names.text, problem)
+        """Yield the findings that items share."""
+        yield from self._common.list_all()
         yield from self._texts.list_all()
-
-    def _describe_unscored(self, reason: str, count: int) -> Text:
-        """Why items are unscored: undeciphered characters, blank pages or no reference."""
-        total = self.tasks.total()
-        if reason == BLANK_PAGE:
-            return _(
-                "a blank page ({:,} of {:,} items): only text that a model invents is counted",
-                count,
-                total,
-                hint="If the page is blank, nothing needs to be done",
-            )
-        if reason != NO_REFERENCE:
-            return _(
-                "an undeciphered character: models are asked, but their readings are not scored",
-                hint="Add its description if a reading is established",
-            )
-        hint = _("Import again with the answers, if you have them")
-        if self._unscored_text:
-            hint = _(
-                "Import again with the answers, if you have them. For an undeciphered "
-                "character, set the metadata {} to no",
-                DECIPHERED,
-            )
-        return _(
-            "no reference ({:,} of {:,} items): models are asked, but their responses are not "
-            "scored",
-            count,
-            total,
-            hint=hint,
-        )
 
 
 def _check_manifest(dataset: Dataset, summary: _Summary) -> Iterator[Finding]:
