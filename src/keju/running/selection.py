@@ -13,7 +13,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 import numpy as np
@@ -233,7 +233,8 @@ class _Columns(NamedTuple):
                 ids.append(name)
             if group:
                 groups.append(group)
-        items = [Item(id="", **dict(zip(_KIND, kind, strict=True))) for kind in kinds]
+        fields: Iterable[dict[str, Any]] = (dict(zip(_KIND, kind, strict=True)) for kind in kinds)
+        items = [Item(id="", **kind) for kind in fields]
         return cls(items, numbers, ids, groups)
 
     def kind(self, row: int) -> Item:

@@ -170,7 +170,7 @@ def _value_of(option: str, text: str, field: FieldInfo) -> object:
     try:
         return msgspec.convert(value, limited, strict=False)
     except msgspec.ValidationError as error:
-        reason = _("use yes or no")
+        reason: str = _("use yes or no")
         if kind is not bool:
             reason = describe_error(str(error), field.type).text
         raise UsageError("option {}={}: {}", option, text, reason) from None
@@ -236,8 +236,8 @@ def check_pointer(head: bytes, file: Path) -> None:
         raise DataError("a Git LFS pointer, not the file itself", file=file, hint=hint)
 
 
-def source_text(path: Path) -> str:
-    """The text of a file, without byte-order mark, its lines ended by line feeds.
+def source_text(path: Path, most: int = MOST_TEXT) -> str:
+    """The text of a file of at most `most` bytes: no byte-order mark, lines end by line feeds.
 
     An encoding that is not UTF-8 is reported at the end of the import.
 
@@ -247,7 +247,7 @@ def source_text(path: Path) -> str:
             equally.
     """
     log = import_log()
-    found = decode(source_bytes(path, MOST_TEXT), path, log.encoding)
+    found = decode(source_bytes(path, most), path, log.encoding)
     if found.encoding != UTF_8:
         log.decoded(path, found.encoding)
     return found.text.replace("\r\n", "\n").replace("\r", "\n")
