@@ -28,9 +28,6 @@ this limits the memory of a run at any concurrency: the others wait, unread, in 
 
 _CONNECT_SECONDS = 30.0
 
-_OF_PROXIES = frozenset({"connection", "timeout", "server", "bad-response", "auth"})
-"""Kinds of failure that a proxy can cause: it may be away, or answer itself (403, 407, 502)."""
-
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
@@ -122,7 +119,7 @@ class Wire:
             failure = AskError("bad-response", problem)
         except (aiohttp.ClientError, OSError) as error:
             failure = _error_of_exception(error)
-        if self._proxy is not None and failure.kind in _OF_PROXIES:
+        if self._proxy is not None:  # It may be away, or answer itself (403, 407, 502).
             proxied = _("{} (through the proxy {})", failure.problem, self._proxy.name)
             failure = failure.with_message(proxied)
         raise failure.with_message(self.secrets.hide(str(failure)))
@@ -165,8 +162,7 @@ async def _read(reply: aiohttp.ClientResponse, store: Callable[[bytes], object] 
 def _error_of_exception(error: Exception) -> AskError:
     """Classify an exception raised instead of a reply."""
     if isinstance(error, aiohttp.ClientHttpProxyError):
-        failure = error_of_status(error.status, error.message, error.headers or {})
-        return failure if failure.kind in _OF_PROXIES else AskError("connection", failure.problem)
+        return error_of_status(error.status, error.message, error.headers or {})
     causes: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and len(causes) < 10:
@@ -175,9 +171,8 @@ def _error_of_exception(error: Exception) -> AskError:
     texts = (str(cause) for cause in reversed(causes) if str(cause))
     words = excerpt(next(texts, type(error).__name__))
     if any(isinstance(cause, TimeoutError) for cause in causes):
-        return AskError(
-            "timeout", _("the server did not answer in time: {}", words), retryable=True
-        )
+        problem = _("the server did not answer in time: {}", words)
+        return AskError("timeout", problem, retryable=True)
     if any(isinstance(cause, aiohttp.InvalidURL) for cause in causes):
         return AskError("bad-request", _("not a usable address: {}", words))
     return AskError(

@@ -17,19 +17,16 @@ from pathlib import PurePosixPath
 from typing import Self
 
 import PIL
+from msgspec.structs import replace
 from PIL import Image
 
 from keju.definitions import has_task, task
 from keju.errors import DataError, UsageError
-from keju.images import open_image
+from keju.images import EXTENSIONS, open_image
 from keju.items import ImageRef, Record, Request
 from keju.texts import _
 
-_MIME = {
-    "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp",
-    "gif": "image/gif", "bmp": "image/bmp", "tif": "image/tiff", "tiff": "image/tiff",
-    "jp2": "image/jp2",
-}  # fmt: skip
+_SUBTYPES = {"jpg": "jpeg", "tif": "tiff"}  # the other extensions are the names of the media types
 _LOSSLESS = frozenset({"png", "bmp", "gif", "tif", "tiff"})
 _QUALITY = 95
 _SMALLER = 0.9  # applied again while an image is still too large
@@ -92,23 +89,19 @@ class Fit(Record, frozen=True, kw_only=True):
         Raises:
             DataError: it cannot be decoded.
         """
-        picture = open_image(data, name=ref.path)
+        image = small = open_image(data, name=ref.path)
         lossless = ref.path.rpartition(".")[2].lower() in _LOSSLESS
-        small = picture
         scale = 1.0
         if self.max_pixels is not None:
-            scale = min(1.0, sqrt(self.max_pixels / (picture.width * picture.height)))
+            scale = min(1.0, sqrt(self.max_pixels / prod(image.size)))
         while True:
             if scale < 1.0:
-                size = _size(picture.width, picture.height, scale)
-                small = picture.resize(size, Image.Resampling.LANCZOS)
+                size = _size(image.width, image.height, scale)
+                small = image.resize(size, Image.Resampling.LANCZOS)
             for form in ("PNG", "JPEG") if lossless else ("JPEG",):
                 file = io.BytesIO()
                 small.save(file, form, quality=_QUALITY, subsampling=0)  # PNG has neither
-                width, height = small.size
-                written = ImageRef(
-                    path="", sha256="", width=width, height=height, size=file.getbuffer().nbytes
-                )
+                written = replace(ref, width=small.width, height=small.height, size=file.tell())
                 if small.size == (1, 1) or not self.touches(written):
                     return file.getvalue(), f"image/{form.lower()}"
             scale *= _SMALLER
@@ -125,14 +118,10 @@ def mime_of(ref: ImageRef) -> str:
         DataError: the extension is not that of an image.
     """
     extension = PurePosixPath(ref.path).suffix.lstrip(".").lower()
-    if extension not in _MIME:
-        raise DataError(
-            "no media type for the extension {!r}",
-            extension,
-            item=ref.path,
-            hint="Import the dataset again",
-        )
-    return _MIME[extension]
+    if extension not in EXTENSIONS:
+        problem = _("no media type for the extension {!r}", extension)
+        raise DataError(problem, item=ref.path, hint="Import the dataset again")
+    return f"image/{_SUBTYPES.get(extension, extension)}"
 
 
 class DataUrls:

@@ -203,7 +203,9 @@ def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
     try:
         reply = json_value(body)
     except ValueError:
-        raise _bad(_("the reply is not complete JSON"), body) from None
+        words = excerpt(body[:400].decode("utf-8", "replace"), 120)
+        problem = _("the reply is not complete JSON: {!r}", words)
+        raise AskError("bad-response", problem, retryable=True) from None
     completion = _object(reply)
     choices = completion.get("choices")
     choice = _object(choices[0] if choices and isinstance(choices, list) else None)
@@ -212,8 +214,7 @@ def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
         if (error := part.get("error")) and states_error(error):
             raise error_of_object(error)
     if not message:
-        failure = error_of_object(reply)
-        raise failure if failure.server_message else _bad(_("the reply has no choices"), body)
+        raise error_of_object(reply)
     refusal = read_content(message.get("refusal")).text
     content = read_content(message.get("content"))
     text = content.text
@@ -253,11 +254,6 @@ def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
 def _object(value: object) -> dict[str, Any]:
     """An object of JSON; empty where the value is something else."""
     return value if isinstance(value, dict) else {}
-
-
-def _bad(problem: str, body: bytes) -> AskError:
-    words = excerpt(body[:400].decode("utf-8", "replace"), 120)
-    return AskError("bad-response", f"{problem}: {words!r}", retryable=True)
 
 
 def checked_usage(

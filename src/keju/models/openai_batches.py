@@ -21,7 +21,7 @@ from msgspec import Struct
 from keju.items import Request
 from keju.models.base import Answer, AskError
 from keju.models.http_client import MOST_BYTES, Wire
-from keju.models.replies import error_of_object, error_of_status, excerpt, json_value, states_error
+from keju.models.replies import error_of_object, error_of_status, excerpt, json_value
 from keju.texts import _
 
 if TYPE_CHECKING:
@@ -113,16 +113,14 @@ class Batches:
             sent: the parameters with which the batch was submitted.
         """
         reply = result.response
-        if reply is not None and reply.body is not None:
-            if not 200 <= reply.status_code < 300:
-                raise error_of_status(reply.status_code, reply.body, {})
-            return self._read(msgspec.json.encode(reply.body), sent)
-        if not states_error(result.error):
-            raise AskError("server", _("the batch gave no reply"))
-        failure = error_of_object(result.error)
-        if failure.kind == "bad-response":
-            failure = AskError("server", excerpt(failure.server_message) or failure.problem)
-        raise failure
+        if reply is None or reply.body is None:
+            failure = error_of_object(result.error or "the batch gave no reply")
+            if failure.kind == "bad-response":
+                failure = AskError("server", excerpt(failure.server_message))
+            raise failure
+        if not 200 <= reply.status_code < 300:
+            raise error_of_status(reply.status_code, reply.body, {})
+        return self._read(msgspec.json.encode(reply.body), sent)
 
     async def submit(self, file: Path, tag: str) -> Batch:
         """Upload a file of requests and start a batch."""

@@ -10,10 +10,9 @@ import json
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
-from itertools import islice
 from typing import Final
 
 import msgspec
@@ -62,14 +61,11 @@ _STATUS_OF_WORD: Final = (
 )  # fmt: skip
 """The HTTP status of the words with which vendors and gRPC class their errors, in lower case."""
 
-_CODES = ("code", "status_code", "status", "error_code", "type")
-_MESSAGES = (
-    "error", "message", "detail", "msg", "error_msg", "title", "description", "reasons", "metadata",
-    "raw", "details", "errors", "innererror",
-)  # fmt: skip
-"""Names of fields in which servers and gateways put words about an error, or other errors."""
+_CODE = re.compile(r"""(?:code|status|type)\\*"\s*:\s*\\*"?([\w.-]+)""")
+"""A code of an error in JSON, also in JSON inside a text, where quotes are escaped."""
 
-_DEEPEST, _MOST_PARTS = 8, 20
+_MESSAGES = ("error", "message", "detail", "msg", "error_msg")
+"""Names of the field with the words about an error, or with the error itself."""
 
 _ENDINGS: Final = (
     (re.compile("rate_limit.*"), "rate"),
@@ -137,8 +133,8 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
             error = json_value(body)
         except ValueError:
             error = body.decode("utf-8", "replace")
-    words, codes = _words_and_codes(error)
-    shown = excerpt(words or codes) or _("no reason given")
+    words, codes = _words_in(error), _codes_in(error)
+    shown = excerpt(words) or _("no reason given")
     if 300 <= status < 400:
         address = excerpt(headers.get("location", "")) or shown
         return AskError(
@@ -163,15 +159,14 @@ def error_of_object(error: object) -> AskError:
 
     Gateways do this when the server behind them fails; its ``code`` is then an HTTP status.
     """
-    words, codes = _words_and_codes(error)
-    for code in codes.split(", "):
+    words, codes = _words_in(error), _codes_in(error)
+    for code in codes:
         is_status = code.isascii() and code.isdecimal() and 400 <= int(code[:4]) < 600
         if status := int(code[:4]) if is_status else status_of_word(code):
             return error_of_status(status, error, {})
-    shown = excerpt(words or codes)
     if kind := _kind_of_codes(codes):
-        return AskError(kind, shown, server_message=words)
-    problem = _("an error in place of an answer: {}", shown)
+        return AskError(kind, excerpt(words), server_message=words)
+    problem = _("no answer in the reply: {}", excerpt(words))
     return AskError("bad-response", problem, retryable=True, server_message=words)
 
 
@@ -182,51 +177,29 @@ def states_error(value: object) -> bool:
     return bool(value) and isinstance(value, str | list)
 
 
-def _words_and_codes(body: object) -> tuple[str, str]:
-    """The words of a server about an error, joined by colons, and its codes, joined by commas.
+def _words_in(error: object) -> str:
+    """The words of a server about an error; all of the error as JSON where it has several texts.
 
-    The words of the providers behind it are among them. Words that are part of others are dropped.
+    So the words of a provider behind a gateway are among them.
     """
-    lines: list[str] = []
-    codes: list[str] = []
-    for name, text in islice(_fields(body), 2 * _MOST_PARTS):
-        (codes if name in _CODES else lines).append(text[:_LONGEST_MESSAGE].strip())
-    words = [
-        line
-        for line in dict.fromkeys(filter(None, lines))
-        if not any(line in other for other in lines if other != line)
-    ]
-    return ": ".join(words[:_MOST_PARTS]), ", ".join(dict.fromkeys(codes[:_MOST_PARTS]))
+    if isinstance(error, str):
+        return error
+    if isinstance(error, dict):
+        messages = [error[name] for name in _MESSAGES if error.get(name) not in (None, True, "")]
+        others = (value for name, value in error.items() if name not in _MESSAGES)
+        if len(messages) == 1 and not any(isinstance(value, dict | list) for value in others):
+            return _words_in(messages[0])
+    return msgspec.json.encode(error).decode()
 
 
-def _fields(value: object, name: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
-    """The texts of an error, each with the name of its field, the outer ones first."""
-    if depth > _DEEPEST:
-        return
-    if isinstance(value, dict):
-        if isinstance(place := value.get("loc"), list):  # FastAPI's errors of validation
-            yield name, f"{'.'.join(map(str, place))}: {value.get('msg', '')}"
-            return
-        for field in (*_CODES, *_MESSAGES):
-            yield from _fields(value.get(field), field, depth + 1)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _fields(part, name, depth + 1)
-    elif name in _CODES:
-        if isinstance(value, str | int) and not isinstance(value, bool):
-            yield name, str(value)
-    elif isinstance(value, str):
-        inner: object = None
-        if value.lstrip().startswith(("{", "[")):  # JSON inside a text
-            with suppress(ValueError):
-                inner = json_value(value)
-        yield from [(name, value)] if inner is None else _fields(inner, name, depth + 1)
+def _codes_in(error: object) -> list[str]:
+    """The codes of an error, the outer ones first, in lower case."""
+    return _CODE.findall(msgspec.json.encode(error).decode().lower())
 
 
-def _kind_of_codes(codes: str) -> str:
+def _kind_of_codes(codes: Sequence[str]) -> str:
     """The kind of codes that are more specific than the HTTP status, or an empty string."""
-    words = codes.lower().split(", ")
-    kinds = (kind for word in words for pattern, kind in _SPECIFIC if pattern.search(word))
+    kinds = (kind for code in codes for pattern, kind in _SPECIFIC if pattern.search(code))
     return next(kinds, "")
 
 
