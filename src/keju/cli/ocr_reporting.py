@@ -129,12 +129,16 @@ def ocr_report(
 
 def refuse_scans(dataset: Path, models: list[str]) -> None:
     """End with the command that takes scans, where a folder of scans is given for a dataset."""
-    from keju.datasets.scan_import import is_scans, ocr_report_command
+    from keju.datasets.manifest import MANIFEST, find_items
     from keju.object_stores import is_address
 
     if is_address(dataset):
         return
     check_local(dataset)
+    if (dataset / MANIFEST).is_file() and find_items(dataset).exists():
+        return  # Before all readers are imported, which take 50 MB and half a second.
+    from keju.datasets.scan_import import is_scans, ocr_report_command
+
     if is_scans(dataset):
         scans = _(
             "{}: the folder contains scans and is not a dataset. This command imports, runs, "

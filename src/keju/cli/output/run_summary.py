@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from keju.cli.output.console import name_columns, plain_table, translate
-from keju.datasets.readers.base import join_names
 from keju.definitions import is_blank
 from keju.errors import shortened
 from keju.items import Failure
@@ -128,6 +127,8 @@ def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
 
     The hint is omitted where the summary's advice contains it.
     """
+    from keju.datasets.readers.base import join_names  # All readers take 50 MB.
+
     given = " ".join(model.hint for model in summary.models)
     answered = {model.model: model.answered for model in summary.models}
     first: dict[tuple[str, str], Failure] = {}
@@ -160,6 +161,8 @@ def truncated_lines(path: Path, summary: RunSummary) -> Iterator[str]:
     """The pages or items whose responses are truncated, for each model."""
     if not any(model.statuses.get("truncated") for model in summary.models):
         return
+    from keju.datasets.readers.base import join_names
+
     found: dict[str, list[str]] = {}
     for response in RunFolder.open(path).responses():
         if response.status == "truncated":
