@@ -15,7 +15,7 @@ from keju.bundles.reading import Bundle
 from keju.bundles.tables import count_rows
 from keju.bundles.verification import Findings
 from keju.errors import DataError
-from keju.runs import RunFolder, file_name
+from keju.runs import RunFolder
 from keju.scoring import read_fingerprint
 from keju.scoring.fingerprints import Fingerprint, changed_files
 from keju.scoring.run import check_response
@@ -99,11 +99,3 @@ def _count(run: RunFolder, model: str) -> int:
         count += 1
         check_response(response, run)
     return count
-
-
-def _member(bundle: Bundle, model: str, item: str) -> str:
-    """The member with the responses to an item; the model's folder where none is known."""
-    tasks = {each.task for each in bundle.items() if each.id == item}
-    folder = responses_folder(model)
-    names = [f"{folder}/{file_name(task)}.jsonl" for task in sorted(tasks)]
-    return next((name for name in names if name in bundle.manifest.members), folder)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import sys
 import tempfile
-from collections.abc import Collection, Iterable, Iterator
-from itertools import chain, islice
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain, islice
 from pathlib import Path
 
 import msgspec
@@ -58,6 +59,9 @@ those if its unclear answer were right, or an empty list. A number that is absen
 """
 
 _REPEATED = tuple(name for name in _FIELDS if name not in {"key", "item", "extracted"})
+
+_CHOICES = ("protocol", "setting", "script", "status", "read_by")
+"""Columns of which the values are choices."""
 
 _SMALL = 4 << 20
 """Bytes of a file that is read at once."""
@@ -112,26 +116,40 @@ def frames_of(scores: Iterable[Score]) -> Iterator[pl.DataFrame]:
         yield scores_frame(chunk)
 
 
-def scores_frame(scores: Collection[Score]) -> pl.DataFrame:
+def scores_frame(scores: Sequence[Score]) -> pl.DataFrame:
     """Scores as a table with the columns of `SCHEMA`, one row a score, in their order."""
-    columns: dict[str, list[object]] = {
-        name: [getattr(score, name) for score in scores] for name in _FIELDS
-    }
-    names = [
-        tuple(score.stats) if score.stats.keys() >= score.if_right.keys()
-        else tuple(score.stats | score.if_right)
-        for score in scores
-    ]  # fmt: skip
-    columns["part_names"] = [",".join(parts) for parts in names]
-    columns["parts"] = [
-        [score.stats.get(name) for name in parts]
-        for score, parts in zip(scores, names, strict=True)
+    columns = {name: [getattr(score, name) for score in scores] for name in _FIELDS}
+    names = [_part_names(score) for score in scores]
+    parts = _number_lists("parts", names, [score.stats for score in scores])
+    right = [score.if_right for score in scores]
+    names_if_right = [own if of_score else () for own, of_score in zip(names, right, strict=True)]
+    return pl.DataFrame(columns, schema=_FIELDS).with_columns(
+        pl.Series("part_names", list(map(",".join, names)), dtype=pl.String),
+        parts,
+        _number_lists("if_right", names_if_right, right),
+    )
+
+
+def _part_names(score: Score) -> tuple[str, ...]:
+    return tuple(score.stats | score.if_right if score.if_right else score.stats)
+
+
+def _number_lists(
+    column: str, names: Sequence[tuple[str, ...]], numbers: Sequence[Mapping[str, float]]
+) -> pl.Series:
+    """A list of numbers for each score; polars takes ten times as long to do it itself."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    flat = [
+        of_score.get(name) for own, of_score in zip(names, numbers, strict=True) for name in own
     ]
-    columns["if_right"] = [
-        [score.if_right.get(name) for name in parts] if score.if_right else []
-        for score, parts in zip(scores, names, strict=True)
-    ]
-    return pl.DataFrame(columns, schema=SCHEMA, strict=False)
+    ends = list(accumulate(map(len, names), initial=0))
+    # `pa.array` would import pandas where it is installed, which takes longer than all of this.
+    values, offsets = (
+        pl.Series(values, dtype=kind, strict=False).to_arrow(compat_level=pl.CompatLevel.oldest())
+        for values, kind in ((flat, pl.Float64), (ends, pl.Int64))
+    )
+    return pl.Series(column, pa.LargeListArray.from_arrays(offsets, values))
 
 
 def read_fingerprint(path: Path) -> Fingerprint | None:
@@ -176,20 +194,11 @@ def iter_scores_of(
         DataError: as `read_scores`.
     """
     for frame in read_frames(path, by_group=by_group):
-        try:
-            yield from scores_of(frame.filter(pl.col("protocol").is_in(protocols)))
-        except (msgspec.ValidationError, TypeError, ValueError) as error:
-            raise DataError("not a score: {}", error, file=path) from None
+        yield from scores_of(frame.filter(pl.col("protocol").is_in(protocols)))
 
 
 def scores_of(frame: pl.DataFrame) -> Iterator[Score]:
-    """The rows of a table of scores as records, for views that need them one by one.
-
-    Raises:
-        ValidationError: a row is not a score.
-        TypeError: a text is missing.
-        ValueError: a row has more numbers than names, or fewer.
-    """
+    """The rows of a table of scores as records, for views that need them one by one."""
     for row in frame.iter_rows(named=True):
         for name in _REPEATED:
             if isinstance(row[name], str):
@@ -221,7 +230,24 @@ def read_frames(path: Path, *, by_group: bool = False) -> Iterator[pl.DataFrame]
                 file=path,
                 hint="Create it with: keju score RUN",
             )
+        _check_rows(frame, path)
         yield frame
+
+
+def _check_rows(frame: pl.DataFrame, path: Path) -> None:
+    """Check what only a file that somebody else wrote can have wrong."""
+    names = pl.col("part_names").str.count_matches(",", literal=True) + 1
+    names = pl.when(pl.col("part_names") == "").then(0).otherwise(names)
+    parts, right = pl.col("parts").list.len(), pl.col("if_right").list.len()
+    lacks_text = pl.any_horizontal(pl.exclude("value").is_null())
+    if not frame.filter(
+        lacks_text | (parts != names) | ((right != names) & (right > 0))
+    ).is_empty():
+        raise DataError("not a score: {}", "a number or a text is missing", file=path)
+    try:
+        deque(scores_of(frame.unique(_CHOICES)), maxlen=0)
+    except msgspec.ValidationError as error:
+        raise DataError("not a score: {}", error, file=path) from None
 
 
 def _frames(path: Path, *, by_group: bool) -> Iterator[pl.DataFrame]:
