@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.metrics import OrderCounts, chrf, chrf_counts, chrf_of_counts
+from keju.metrics import HitCounts, chrf, chrf_counts, chrf_of_counts
 
 # Reference, hypothesis, chrF, chrF++: scores of sacrebleu 2.6.0, 0 to 100.
 CASES = [
@@ -36,7 +36,7 @@ CORPUS = (45.24131918706033, 43.118531195932015)
 def summed(pairs, word_orders):
     """The corpus's counts: those of all items, order by order."""
     items = [chrf_counts(*pair, word_orders=word_orders) for pair in pairs]
-    return [OrderCounts(*map(sum, zip(*order, strict=True))) for order in zip(*items, strict=True)]
+    return [HitCounts(*map(sum, zip(*order, strict=True))) for order in zip(*items, strict=True)]
 
 
 @pytest.mark.parametrize(("reference", "hypothesis", "plain", "with_words"), CASES)

@@ -4,18 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.metrics.alignment import MarkCounts, punctuation_counts
+from keju.metrics import HitCounts
+from keju.metrics.alignment import punctuation_counts
 
 TEXT = st.text(alphabet="学而时习之，。、\n", max_size=20)
 
 
 class TestOurs:
     def test_each_mark_is_matched_once(self):
-        assert punctuation_counts("之，乎", "之，，，乎") == MarkCounts(1, 3, 1)
+        assert punctuation_counts("之，乎", "之，，，乎") == HitCounts(1, 3, 1)
 
     @pytest.mark.parametrize("other", ["学而,时习.", "学而， 时习。\n"])
     def test_width_and_white_space_are_no_difference(self, other):
-        assert punctuation_counts("学而，时习。", other) == MarkCounts(2, 2, 2)
+        assert punctuation_counts("学而，时习。", other) == HitCounts(2, 2, 2)
 
     def test_quotation_marks_of_any_style_are_alike(self):
         assert punctuation_counts("曰“学”", "曰「学」").hits == 2

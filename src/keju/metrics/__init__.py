@@ -8,7 +8,14 @@ names that tables have: ``keju.metrics.CER()`` (`docs/api.md`).
 
 from typing import Any
 
-from keju.metrics.base import PRF, UndefinedMetricError, entities_prf, prf, relative_error
+from keju.metrics.base import (
+    PRF,
+    HitCounts,
+    UndefinedMetricError,
+    entities_prf,
+    prf,
+    relative_error,
+)
 from keju.metrics.edit import (
     EditCounts,
     ErrorParts,
@@ -24,7 +31,6 @@ from keju.metrics.edit import (
     set_prf,
 )
 from keju.metrics.ngrams import (
-    OrderCounts,
     bleu_unsmoothed,
     chrf,
     chrf_counts,
@@ -39,7 +45,7 @@ __all__ = [
     "PRF",
     "EditCounts",
     "ErrorParts",
-    "OrderCounts",
+    "HitCounts",
     "UndefinedMetricError",
     "accurate_rate",
     "bag_distance",

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import Postfix, Prefix
 
+from keju.metrics.base import HitCounts
+
 Kind = Literal["equal", "substitute", "delete", "insert"]
 
 _CELLS = 4_000_000
@@ -152,17 +154,9 @@ def _spans(steps: str) -> list[Span]:
     return spans
 
 
-class MarkCounts(NamedTuple):
-    """Marks matched one to one, and how many there are on either side."""
-
-    hits: int
-    predicted: int
-    expected: int
-
-
 def punctuation_counts(
     reference: str, hypothesis: str, *, fold: Callable[[str], str] = str
-) -> MarkCounts:
+) -> HitCounts:
     """Marks matched one to one on aligned positions (our reading).
 
     The texts without their marks are aligned. A mark belongs to the gap between two characters;
@@ -182,7 +176,7 @@ def punctuation_counts(
         same = marks & unmatched
         unmatched.subtract(same)
         hits += same.total()
-    return MarkCounts(hits, right.total, left.total)
+    return HitCounts(hits, right.total, left.total)
 
 
 class _Marked:

@@ -36,6 +36,14 @@ class PRF(NamedTuple):
     f1: float
 
 
+class HitCounts(NamedTuple):
+    """How many of the predicted are right, how many were predicted, how many the truth has."""
+
+    hits: int
+    predicted: int
+    expected: int
+
+
 def prf(hits: int, predicted: int, expected: int) -> PRF:
     """Precision, recall and F1 of counts; a rate over nothing is 0.
 

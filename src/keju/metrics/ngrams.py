@@ -10,11 +10,11 @@ import math
 import sys
 from collections.abc import Sequence
 from string import punctuation
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from rapidfuzz.distance import LCSseq
 
-from keju.metrics.base import PRF, prf
+from keju.metrics.base import PRF, HitCounts, prf
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,17 +31,9 @@ _CHRF_BETA = 2
 Smoothing = Literal["none", "method1", "method4"]
 
 
-class OrderCounts(NamedTuple):
-    """N-grams of one order: in the hypothesis, in the reference, in both."""
-
-    predicted: int
-    expected: int
-    hits: int
-
-
 def count_ngrams(
     reference: Sequence[str], hypothesis: Sequence[str], orders: int
-) -> list[OrderCounts]:
+) -> list[HitCounts]:
     """The runs of 1, 2, … `orders` tokens, and how many both sides have (each as often as both).
 
     Args:
@@ -53,7 +45,7 @@ def count_ngrams(
 
     count = len(reference) + len(hypothesis)
     true_tokens, read_tokens = true, read = _ranks(*_token_numbers(reference, hypothesis))
-    counts: list[OrderCounts] = []
+    counts: list[HitCounts] = []
     for order in range(orders):
         if order:
             # A run is the run before it and one more token, both as numbers below `count`.
@@ -63,7 +55,7 @@ def count_ngrams(
         wanted, found = np.bincount(true), np.bincount(read)
         both = min(len(wanted), len(found))
         hits = int(np.minimum(wanted[:both], found[:both]).sum())
-        counts.append(OrderCounts(len(read), len(true), hits))
+        counts.append(HitCounts(hits, len(read), len(true)))
     return counts
 
 
@@ -151,9 +143,7 @@ def _brevity(reference: int, hypothesis: int) -> float:
     return math.exp(1 - reference / hypothesis)
 
 
-def chrf_counts(
-    reference: str, hypothesis: str, *, word_orders: int = 0
-) -> tuple[OrderCounts, ...]:
+def chrf_counts(reference: str, hypothesis: str, *, word_orders: int = 0) -> tuple[HitCounts, ...]:
     """The counts from which chrF is computed; those of several items add up to a corpus's.
 
     Args:
@@ -169,7 +159,7 @@ def chrf_counts(
     return tuple(each if each.expected else each._replace(predicted=0) for each in counts)
 
 
-def chrf_of_counts(counts: Sequence[OrderCounts]) -> float:
+def chrf_of_counts(counts: Sequence[HitCounts]) -> float:
     """The F score of counts, beta 2, 0 to 1: the mean over the orders that both sides have.
 
     Popovic 2015 and 2017, with sacrebleu's effective order: an order counts only where hypothesis
@@ -218,7 +208,7 @@ def rouge_n(reference: str, hypothesis: str, order: int) -> PRF:
     """
     wanted, found = (text.replace(" ", "") for text in (reference, hypothesis))
     counts = count_ngrams(wanted, found, order)[-1]
-    return prf(counts.hits, counts.predicted, counts.expected)
+    return prf(*counts)
 
 
 def rouge_l(reference: str, hypothesis: str) -> PRF:

@@ -50,7 +50,7 @@ from keju.scoring.run import (
 from keju.scoring.score import PROTOCOLS, STORED, score_answer
 from keju.scoring.scores_parquet import read_fingerprint, read_scores, scores_frame, write_scores
 from keju.scoring.side_scores import ItemName, SideScores
-from keju.scoring.signatures import metric_signature, signature
+from keju.scoring.signatures import metric_signature
 from keju.scoring.stored import (
     check_scores,
     iter_stored_scores,
@@ -125,7 +125,6 @@ __all__ = [
     "score_responses",
     "score_run",
     "scores_frame",
-    "signature",
     "stored_frames",
     "summarise",
     "summarise_with_json",

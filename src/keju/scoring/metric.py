@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from keju.encoders import Encoders, Pair
 from keju.errors import describe_exception
 from keju.items import AnswerForm, Protocol
-from keju.metrics import UndefinedMetricError, prf
+from keju.metrics import HitCounts, UndefinedMetricError, prf
 from keju.registry import PluginError, list_provided
 from keju.scoring.preparations import Preparation
 from keju.texts import _
@@ -58,15 +58,8 @@ def ratio(numerator: float, denominator: float, value: float, **stats: float) ->
     return MetricValue(value, {"numerator": numerator, "denominator": denominator, **stats})
 
 
-class Hits(NamedTuple):
-    """How many of the predicted are right, how many were predicted, how many the reference has.
-
-    Each rate is a value whose parts a task sums, but for `f1_macro`.
-    """
-
-    hits: int
-    predicted: int
-    expected: int
+class Hits(HitCounts):
+    """Counts with their rates; each is a value whose parts a task sums, but for `f1_macro`."""
 
     @property
     def precision(self) -> MetricValue:

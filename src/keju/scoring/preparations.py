@@ -10,8 +10,8 @@ import msgspec
 
 from keju.extraction import Reading, read
 from keju.items import AnswerForm, Protocol
-from keju.metrics import EditCounts, UndefinedMetricError, best_edits
-from keju.metrics.alignment import MarkCounts, punctuation_counts
+from keju.metrics import EditCounts, HitCounts, UndefinedMetricError, best_edits
+from keju.metrics.alignment import punctuation_counts
 from keju.metrics.base import TooLongError
 from keju.metrics.boxes import Boxes, box_convention, to_pixels
 from keju.scoring.scoring_sample import ScoringSample, computed_once
@@ -90,7 +90,7 @@ def transcription_pair(sample: ScoringSample) -> Pair:
 
 
 @computed_once
-def mark_counts(sample: ScoringSample) -> MarkCounts:
+def mark_counts(sample: ScoringSample) -> HitCounts:
     """Punctuation marks matched one to one, characters compared at the last layer."""
     return punctuation_counts(sample.reference, sample.answer or "", fold=_folded)
 

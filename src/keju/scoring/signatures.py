@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 
 from keju import __version__
@@ -14,26 +14,11 @@ from keju.scoring.metric import Metric
 from keju.text import normalisation_signature
 
 _AS_IT_IS = frozenset(
-    {
-        "one letter",
-        "first-yes-no",
-        "yes-no",
-        "one-number",
-        "one-probability",
-        "boxes",
-        "raw",
-    }
+    {"one letter", "first-yes-no", "yes-no", "one-number", "one-probability", "boxes", "raw"}
 )
 """Preparations that take the answer out and change nothing in it."""
 
 _BY = "by:"
-
-
-def metric_signature(metric: Metric, encoder: str = "") -> str:
-    """The signature of a metric's values; `encoder` is that of its encoder."""
-    return signature(
-        metric.protocol, metric.name, metric.prepare.name, encoder, origin=metric.origin
-    )
 
 
 def origin_of(signature: str) -> str:
@@ -42,22 +27,15 @@ def origin_of(signature: str) -> str:
     return next(parts, "").removeprefix(_BY)
 
 
-@cache
-def signature(
-    protocol: Protocol,
-    metric: str,
-    text: str,
-    encoder: str = "",
-    *,
-    origin: str = "",
-) -> str:
-    """Metric, protocol, preparation of the texts, encoder and version, for each number.
-
-    `origin` is the plug-in that declares the metric.
-    """
-    name = "as-printed" if protocol == "printed" else protocol
-    parts = [metric, name, f"text:{_preparation(protocol, text)}"]
-    parts += [f"encoder:{encoder}"] * bool(encoder) + [_BY + origin] * bool(origin)
+@lru_cache(maxsize=1024)
+def metric_signature(metric: Metric, encoder: str = "") -> str:
+    """The signature of a metric's values; `encoder` is that of its encoder."""
+    protocol = "as-printed" if metric.protocol == "printed" else metric.protocol
+    parts = [metric.name, protocol, f"text:{_preparation(metric)}"]
+    if encoder:
+        parts.append(f"encoder:{encoder}")
+    if metric.origin:
+        parts.append(_BY + metric.origin)
     return "|".join([*parts, f"keju:{__version__}"])
 
 
@@ -83,10 +61,11 @@ def reading_of(signature: str) -> str:
     return "|".join(part for part in parts if part.startswith(("reader:", "unclear:")))
 
 
-def _preparation(protocol: Protocol, text: str) -> str:
+def _preparation(metric: Metric) -> str:
+    text = metric.prepare.name
     if text in _AS_IT_IS:
         return text
-    if protocol == "strict":
+    if metric.protocol == "strict":
         return f"{text}+{normalisation_signature('script')}"
     steps = text.replace("convert", f"convert(response,zhconv-{_version('zhconv')}-zh-cn)")
     return steps.replace("jieba", f"jieba-{_version('jieba')}")

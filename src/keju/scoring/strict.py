@@ -12,6 +12,7 @@ from statistics import fmean, median
 
 from keju.metrics import (
     EditCounts,
+    HitCounts,
     UndefinedMetricError,
     chrf_counts,
     chrf_of_counts,
@@ -20,7 +21,6 @@ from keju.metrics import (
     sentence_bleu,
 )
 from keju.metrics import relative_error as relative_error_of
-from keju.metrics.alignment import MarkCounts
 from keju.metrics.boxes import Boxes, box_hits, match_boxes
 from keju.metrics.ranking import accuracy_at, auc, average_precision
 from keju.scoring.metric import MEAN, Hits, MetricValue, Pooling, Stats, declare, mean, ratio
@@ -238,7 +238,7 @@ _names = partial(
     rule_zh="标点的 F1，在对齐文本的字间一一配对",
     part="f1",
 )
-def marks_found(counts: MarkCounts) -> Hits:
+def marks_found(counts: HitCounts) -> Hits:
     """Punctuation marks that are right."""
     return Hits(*counts)
 
