@@ -98,14 +98,14 @@ def test_wrong_options_say_what_is_wrong(tmp_path):
     wrong = {
         f"roberta-larg={tmp_path}": "roberta-large",
         f"word2vec={tmp_path}": "chinese-bert-wwm, bert-base-chinese",
-        "minilm=": "the variable is not set in this shell",
+        "minilm=": "the variable is perhaps not set in this shell",
         f"minilm={tmp_path}/absent": "no such folder",
         f"{tmp_path}/absent": "no such folder",
     }
     for option, said in wrong.items():
         with pytest.raises(UsageError, match=said):
             parse_semantic([option])
-    with pytest.raises(UsageError, match="minilm twice"):
+    with pytest.raises(UsageError, match="gives minilm two folders"):
         parse_semantic([f"minilm={tmp_path}"] * 2)
-    with pytest.raises(UsageError, match="two folders without a name"):
+    with pytest.raises(UsageError, match="gives all encoders two folders"):
         parse_semantic([str(tmp_path), str(tmp_path)])

@@ -39,17 +39,17 @@ class Encoders:
         paths: directories by encoder name, from `parse_semantic`; ``minilm`` may be missing where
             its package is installed.
         cache: the file with cached vectors (see `default_cache_path`); None keeps them in memory.
-        device: ``auto``, ``cpu`` or ``cuda``.
+        device: by default CUDA where available.
     """
 
     def __init__(
-        self, paths: Mapping[str, Path], cache: Path | None = None, *, device: Device = "auto"
+        self, paths: Mapping[str, Path], cache: Path | None = None, *, device: Device | None = None
     ) -> None:
         self.paths = dict(paths)
         if "minilm" not in self.paths and (folder := bundled_minilm()) is not None:
             self.paths["minilm"] = folder
         self.cache = VectorCache(cache)
-        self.device: Device = device
+        self.device = device
         self._open: dict[Path, TextEncoder] = {}
         self._matchers: dict[str, TokenMatcher] = {}
 

@@ -181,36 +181,31 @@ def parse_semantic(options: Sequence[str]) -> dict[str, Path]:
     Raises:
         UsageError: an unknown name, a name or a bare directory given twice, or not a directory.
     """
-    named: dict[str, Path] = {}
-    bare: Path | None = None
+    folders: dict[str, Path] = {}
     for option in options:
         name, equals, folder = option.partition("=")
-        if equals and name in ENCODERS:
-            if name in named:
-                raise UsageError("--semantic names {} twice. Give it one folder", name)
-            named[name] = _folder(folder, option)
-        elif equals and not Path(option).expanduser().is_dir():
-            raise UsageError("--semantic {}: {}", option, unknown_name(name, NAMES, "encoder"))
-        elif bare is not None:
-            raise UsageError("--semantic gives two folders without a name. Write NAME=DIR")
-        else:
-            bare = _folder(option, option)
-    return ({} if bare is None else dict.fromkeys(NAMES, bare)) | named
+        if not equals or name not in ENCODERS:
+            if equals and not Path(option).expanduser().is_dir():
+                raise UsageError("--semantic {}: {}", option, unknown_name(name, NAMES, "encoder"))
+            name, folder = "", option
+        if name in folders:
+            raise UsageError(
+                "--semantic gives {} two folders. Write each as NAME=DIR, once",
+                name or _("all encoders"),
+            )
+        folders[name] = _folder(folder, option)
+    bare = folders.pop("", None)
+    return ({} if bare is None else dict.fromkeys(NAMES, bare)) | folders
 
 
 def _folder(text: str, option: str) -> Path:
     check_local(text, "--semantic")
     path = Path(text).expanduser()
-    if not text:
-        raise UsageError(
-            "--semantic {} names no folder. If you wrote $NAME, the variable is not set in this "
-            "shell: export NAME=FOLDER",
-            option,
-        )
-    if not path.is_dir():
+    if not text or not path.is_dir():
         raise UsageError(
             "--semantic {}: no such folder '{}'. Give the folder that contains config.json and "
-            "model.safetensors",
+            "model.safetensors. If you wrote $NAME, the variable is perhaps not set in this shell: "
+            "export NAME=FOLDER",
             option,
             text,
         )

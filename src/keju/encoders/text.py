@@ -26,7 +26,7 @@ from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.texts import _
 
 Vector = NDArray[np.float32]
-Device = Literal["auto", "cpu", "cuda"]
+Device = Literal["cpu", "cuda"]
 
 BLOCK_TOKENS = 512
 """The maximum number of tokens of one pass, including special ones."""
@@ -80,10 +80,10 @@ class TextEncoder:
 
     Args:
         folder: config.json, model.safetensors and the tokenizer's files.
-        device: ``auto`` uses CUDA where available. Numbers are bfloat16 there, float32 on a CPU.
+        device: by default CUDA where available. Numbers are bfloat16 there, float32 on a CPU.
 
     Raises:
-        PrerequisiteError: torch or transformers is not installed, or there is no CUDA device.
+        PrerequisiteError: torch or transformers is not installed.
         DataError: the directory does not contain a complete encoder.
     """
 
@@ -96,7 +96,7 @@ class TextEncoder:
     max_tokens: int
     """The longest sequence that the positions allow, at most `BLOCK_TOKENS`."""
 
-    def __init__(self, folder: Path, *, device: Device = "auto") -> None:
+    def __init__(self, folder: Path, *, device: Device | None = None) -> None:
         if missing := packages_missing():
             raise PrerequisiteError(_("a text encoder (package {})", missing), INSTALL)
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
@@ -105,9 +105,7 @@ class TextEncoder:
         self.folder = folder
         self.kind = model_config(folder)["model_type"]
         self.weights_hash = weights_hash(folder)
-        if device == "cuda" and not torch.cuda.is_available():
-            raise PrerequisiteError(_("device 'cuda'"), _("a build of torch for your CUDA driver"))
-        self.device = device if device != "auto" else best_device(torch)
+        self.device = device or best_device(torch)
         self.precision = "bfloat16" if self.device == "cuda" else "float32"
         # cuDNN's attention plans again for each shape of a batch.
         torch.backends.cuda.enable_cudnn_sdp(False)  # noqa: FBT003 - torch's own form

@@ -18,10 +18,6 @@ from keju.judging.prompting import Rubrics, sealed_prompt
 from keju.runs import RunFolder
 from keju.texts import _
 
-_ALWAYS = 6
-"""Parts of an answer's id that are always written: all but script and wording."""
-
-
 class AnswerId(NamedTuple):
     """Id of an answer: its model, item and prompt variant."""
 
@@ -36,14 +32,8 @@ class AnswerId(NamedTuple):
 
     @property
     def spelled(self) -> str:
-        """The id as a JSON list, which can be parsed whatever the names contain.
-
-        Script and wording come last, and only where one was chosen.
-        """
-        parts = list(self)
-        while parts[-1] == "released" and len(parts) > _ALWAYS:
-            parts.pop()
-        return msgspec.json.encode(parts).decode()
+        """The id as a JSON list, which can be parsed whatever the names contain."""
+        return msgspec.json.encode(self).decode()
 
     @classmethod
     def of(cls, response: Response) -> AnswerId:

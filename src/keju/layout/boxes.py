@@ -55,6 +55,14 @@ class Boxes:
     def __len__(self) -> int:
         return len(self.x0)
 
+    def beside(self, at: int) -> Booleans:
+        """Which boxes are side by side with the one at this index: at its height, apart from it."""
+        shared = np.minimum(self.y1, self.y1[at]) - np.maximum(self.y0, self.y0[at])
+        level = shared > 0.5 * np.minimum(self.height, self.height[at])
+        apart = np.abs(self.cx - self.cx[at]) > 0.5 * np.minimum(self.width, self.width[at])
+        beside: Booleans = np.logical_and(level, apart)
+        return beside
+
     def take(self, which: Indices | Sequence[int]) -> Boxes:
         """The boxes at these indices."""
         at = np.asarray(which, dtype=np.intp)

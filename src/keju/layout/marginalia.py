@@ -152,7 +152,7 @@ def _likeness(boxes: Boxes, columns: Sequence[Column], at: int, grid: ColumnGrid
     tall = frame.bottom - frame.top
     pieces = _merged(own.y0, own.y1)
     written = sum(y1 - y0 for y0, y1 in pieces)
-    if written > 0.75 * tall or _has_rows(own):
+    if written > 0.75 * tall or any(own.beside(at).any() for at in range(len(own))):
         return -_ENOUGH_INSIDE
     narrow = float(own.width.max()) / grid.line_width if grid.line_width > 0 else 1.0
     gaps = [Frame(high[1], low[0]) for high, low in pairwise(pieces)]
@@ -204,17 +204,6 @@ def _merged(y0: Floats, y1: Floats) -> list[tuple[float, float]]:
         else:
             spans.append((float(y0[at]), float(y1[at])))
     return spans
-
-
-def _has_rows(boxes: Boxes) -> bool:
-    """Whether two of the boxes are side by side."""
-    for at in range(len(boxes)):
-        shared = np.minimum(boxes.y1, boxes.y1[at]) - np.maximum(boxes.y0, boxes.y0[at])
-        level = shared > 0.5 * np.minimum(boxes.height, boxes.height[at])
-        apart = np.abs(boxes.cx - boxes.cx[at]) > 0.5 * np.minimum(boxes.width, boxes.width[at])
-        if np.any(level & apart):
-            return True
-    return False
 
 
 def _off_grid(boxes: Boxes, columns: Sequence[Column], at: int, grid: ColumnGrid) -> bool:

@@ -36,11 +36,7 @@ def _in_column(boxes: Boxes, column: Column, grid: ColumnGrid) -> set[int]:
     if len(narrow) > _MOST:
         return set()
     half = own.take(narrow)
-    apart = np.abs(half.cx[:, None] - half.cx)
-    beside = apart > 0.5 * np.minimum(half.width[:, None], half.width)
-    shared = np.minimum(half.y1[:, None], half.y1) - np.maximum(half.y0[:, None], half.y0)
-    level = shared > 0.5 * np.minimum(half.height[:, None], half.height)
-    found = narrow[(beside & level).any(axis=1)]
+    found = narrow[[bool(half.beside(at).any()) for at in range(len(half))]]
     whole = np.delete(np.arange(len(own)), narrow)
     if len(whole) or len(found):
         pair = own.take(found)

@@ -34,7 +34,6 @@ from keju.statistics.resampling import (
     resample,
     standard_error,
     value_of,
-    weigh_groups,
     widest,
 )
 from keju.statistics.risk import RiskCoverage, risk_coverage, risk_intervals
@@ -84,6 +83,5 @@ __all__ = [
     "standard_error",
     "value_of",
     "variants_p",
-    "weigh_groups",
     "widest",
 ]

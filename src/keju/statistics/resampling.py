@@ -154,22 +154,17 @@ def value_of(parts: Sequence[Ratio]) -> Floats:
     return np.asarray(sum(part.weight * part.values for part in parts), dtype=np.float64)
 
 
-def weigh_groups(parts: Sequence[Ratio]) -> tuple[Numbers, Floats]:
-    """The numbers of the groups of a value, and their shares of the denominators of its parts."""
+def group_shares(parts: Sequence[Ratio]) -> GroupShares:
+    """The groups of a value, by their shares of the denominators of all its parts."""
     union = _union(parts)
     shares = np.zeros(len(union))
     for part in parts:
         weights = part.bottom.mean(axis=1)
         if total := float(weights.sum()):
             shares[np.searchsorted(union, part.groups)] += abs(part.weight) * weights / total
-    return union, shares / (float(shares.sum()) or 1.0)
-
-
-def group_shares(parts: Sequence[Ratio]) -> GroupShares:
-    """The groups of a value, by their shares of the denominators of all its parts."""
-    _, shares = weigh_groups(parts)
     if not shares.any():
         return GroupShares(len(shares), 0.0, float(len(shares)))
+    shares /= shares.sum()
     return GroupShares(len(shares), float(shares.max()), 1 / float((shares**2).sum()))
 
 
