@@ -84,7 +84,6 @@ def read_deciphering(
     items are marked so.
 
     Raises:
-        UsageError: an era is unknown.
         DataError: neither a table nor a release; a table that is not as it should be; an image is
             missing or broken; a subset has less than the paper draws.
     """
@@ -210,7 +209,7 @@ def _subset_of(source: Source, count: int) -> str:
 def _of_records(
     records: Records, settings: DecipheringSettings
 ) -> tuple[list[Character], list[str]]:
-    """Characters of a release, and notes: those listed or drawn, else one image of each.
+    """Characters of a release, and notes: those drawn as the paper's, else one image of each.
 
     Of a source whose characters have variants, that many images of each are drawn.
 
@@ -229,9 +228,10 @@ def _of_records(
         sizes = {label: len(records.classes[label]) for label in labels}
         return drawn(label for label in labels if _subset_of(source, sizes[label]) == subset)
 
-    crops = list(chain.from_iterable(drawn(sorted(records.classes))))
     if settings.as_paper:
         crops = sorted(_as_printed(records.place, classes), key=lambda crop: crop.label)
+    else:
+        crops = list(chain.from_iterable(drawn(sorted(records.classes))))
     notes = [_("{}: {}", source.name, note) for note in records.notes]
     if not any(map(records.character_of, records.classes)):
         notes.append(

@@ -112,84 +112,63 @@ class Gallery(NamedTuple):
         return [crop for crops in self.classes.values() for crop in crops[count:]]
 
 
-def read_classification(
-    src: Path, writer: DatasetWriter, settings: ClassificationSettings
+def read_galleries(
+    src: Path, writer: DatasetWriter, settings: ClassSettings, task: str
 ) -> Iterator[str]:
-    """Draw classes and make items of every query against the references.
+    """Draw classes, for retrieval also distractors, and make items of every query against them.
 
     Raises:
         UsageError: the given source is one of another task.
         DataError: no classes, or too few of them or of their images.
     """
-    several = _records(src, _CLASSIFICATION.task, settings)
+    places = sources_in(src, task, settings.source, settings.paths)
+    several = [read_records(place) for place in places]
+    mixed = isinstance(settings, ClassificationSettings) and settings.mixed
     copies_of_all = Copies(chain.from_iterable(records.crops for records in several))
     galleries, notes = [], list[str]()
     for number, records in enumerate(several):
+        copies = copies_of_all if mixed else Copies(records.crops)
         count = settings.classes or records.place.source.gallery.classes
-        if settings.mixed and settings.classes:
+        if mixed and settings.classes:
             count = count // len(several) + (number < count % len(several))
-        copies = copies_of_all if settings.mixed else Copies(records.crops)
-        classes = draw_classes(records, copies, count, settings.seed, notes)
-        galleries.append(Gallery(records, classes))
-        if not settings.mixed:
+        gallery = Gallery(records, draw_classes(records, copies, count, settings.seed, notes))
+        if isinstance(settings, RetrievalSettings):
+            most = settings.distractors or records.place.source.gallery.distractors
+            distractors = draw_distractors(gallery, copies, most, settings.seed)
+            gallery = gallery._replace(distractors=distractors)
+            yield _count_note(gallery)
+        galleries.append(gallery)
+        if not mixed:
             notes += copies.notes()
-            _add_items(writer, galleries[-1:])
-    if settings.mixed:
+            _add_items(writer, [gallery])
+    if mixed:
         notes += copies_of_all.notes()
         _add_items(writer, galleries, mixed=True)
-    _declare(writer, galleries, settings.seed, mixed="yes" if settings.mixed else "no")
     yield from notes
     counts = {gallery.records.source: len(gallery.classes) for gallery in galleries}
-    if settings.mixed and settings.classes and len(set(counts.values())) > 1:
-        numbers = listed(f"{name} {count}" for name, count in counts.items())
-        yield _("classes that do not divide evenly: {}", numbers)
+    numbers = [f"{name} {count}" for name, count in counts.items()]
+    facts = {"seed": settings.seed, "classes": ", ".join(numbers)}
+    if isinstance(settings, ClassificationSettings):
+        facts["mixed"] = "yes" if mixed else "no"
+    record_sources(writer, places, facts)
+    if mixed and settings.classes and len(set(counts.values())) > 1:
+        yield _("classes that do not divide evenly: {}", listed(numbers))
 
 
-def read_retrieval(src: Path, writer: DatasetWriter, settings: RetrievalSettings) -> Iterator[str]:
-    """Draw classes and distractors and make items of every query against them all.
-
-    Raises:
-        UsageError: the given source is one of another task.
-        DataError: no classes, or too few of them or of their images.
-    """
-    galleries, notes = [], list[str]()
-    for records in _records(src, _RETRIEVAL.task, settings):
-        copies, printed = Copies(records.crops), records.place.source.gallery
-        count = settings.classes or printed.classes
-        gallery = Gallery(records, draw_classes(records, copies, count, settings.seed, notes))
-        most = settings.distractors or printed.distractors
-        distractors = draw_distractors(gallery, copies, most, settings.seed)
-        gallery = gallery._replace(distractors=distractors)
-        notes += copies.notes()
-        _add_items(writer, [gallery])
-        galleries.append(gallery)
-        note = n_(
-            "{}: {n:,} class and {} distractors",
-            "{}: {n:,} classes and {} distractors",
-            len(gallery.classes),
-            records.source,
-            len(distractors),
-        )
-        if not distractors:
-            reason = _("every class is asked about; leave some over: --option classes=N")
-            if len(gallery.classes) == 1:
-                reason = _("it has no other class")
-            note = _("{}: {}", note, reason)
-        yield note
-    _declare(writer, galleries, settings.seed)
-    yield from notes
-
-
-def _records(src: Path, task: str, settings: ClassSettings) -> list[Records]:
-    return [read_records(place) for place in sources_in(src, task, settings.source, settings.paths)]
-
-
-def _declare(
-    writer: DatasetWriter, galleries: Sequence[Gallery], seed: str, **facts: object
-) -> None:
-    counts = (f"{gallery.records.source} {len(gallery.classes)}" for gallery in galleries)
-    places = [gallery.records.place for gallery in galleries]
-    record_sources(writer, places, {"seed": seed, "classes": ", ".join(counts), **facts})
+def _count_note(gallery: Gallery) -> str:
+    note = n_(
+        "{}: {n:,} class and {} distractors",
+        "{}: {n:,} classes and {} distractors",
+        len(gallery.classes),
+        gallery.records.source,
+        len(gallery.distractors),
+    )
+    if gallery.distractors:
+        return note
+    if len(gallery.classes) == 1:
+        return _("{}: {}", note, _("it has no other class"))
+    reason = _("every class is asked about; leave some over: --option classes=N")
+    return _("{}: {}", note, reason)
 
 
 def _add_items(writer: DatasetWriter, galleries: Sequence[Gallery], *, mixed: bool = False) -> None:
@@ -445,7 +424,7 @@ CLASSIFICATION = Reader(
     "obi-classification",
     _CLASSIFICATION.what,
     _CLASSIFICATION.layout,
-    read_classification,
+    partial(read_galleries, task=_CLASSIFICATION.task),
     ClassificationSettings,
     partial(detect_classes, task=_CLASSIFICATION.task),
 )
@@ -453,7 +432,7 @@ RETRIEVAL = Reader(
     "obi-retrieval",
     _RETRIEVAL.what,
     _RETRIEVAL.layout,
-    read_retrieval,
+    partial(read_galleries, task=_RETRIEVAL.task),
     RetrievalSettings,
     partial(detect_classes, task=_RETRIEVAL.task),
 )

@@ -55,7 +55,6 @@ class Rule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=T
 
     path: str
     skip: str = ""
-    fallback: bool = False
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
