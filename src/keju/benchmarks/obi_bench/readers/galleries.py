@@ -26,25 +26,23 @@ from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     Paths,
     Seed,
+    SourceFolder,
     SourceName,
     draw_order,
-    is_named,
     items_of_queries,
-    preset,
+    reader_of,
     record_sources,
     sources_in,
 )
-from keju.datasets.readers.base import Detection, Reader, join_names, source_bytes
+from keju.datasets.readers.base import join_names, source_bytes
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, KejuError, error_text
+from keju.errors import DataError
 from keju.files import sha256_file
 from keju.items import MIXED_GALLERY, ImageRef, Item
 from keju.settings import Settings
-from keju.texts import _, join_clauses, listed, n_
-
-_CLASSIFICATION, _RETRIEVAL = preset("classification"), preset("retrieval")
+from keju.texts import _, listed, n_
 
 
 class ClassSettings(Settings, frozen=True, kw_only=True):
@@ -382,57 +380,40 @@ def draw_distractors(gallery: Gallery, copies: Copies, count: int, seed: str) ->
     return distractors
 
 
-def detect_classes(listing: Listing, task: str) -> Detection | None:
-    """Recognise class folders that classification or retrieval can draw from."""
-    named = is_named(listing, task)
-    if not listing.src.is_dir() or not listing.images:
-        return None
-    if not (_are_classes(listing) if named is None else named):
-        return None
-    try:
-        several = [read_records(place) for place in sources_in(listing.src, task)]
-    except KejuError as error:
-        missing = error_text(error)
-        return Detection(0.6, _("OBI-Bench's {}", task), missing=missing) if named else None
-    counts = (
-        _("{}: {} in {}", records.source,
-          n_("{n:,} image", "{n:,} images", len(records.crops)),
-          n_("{n:,} class folder", "{n:,} class folders", len(records.classes)))
-        for records in several
-    )  # fmt: skip
-    text = join_clauses(counts)
-    if named:
-        return Detection(1.0, text)
-    # Folders of classes suit both tasks; only the folder's name may name one of them.
-    fit = 0.6 if task in listing.root.resolve().name.casefold() else 0.5
-    sibling = {"classification": "retrieval", "retrieval": "classification"}[task]
-    return Detection(fit, _("{} (also possible: obi-{})", text, sibling))
+def _describe(listing: Listing, place: SourceFolder) -> str:  # noqa: ARG001
+    records = read_records(place)
+    images = n_("{n:,} image", "{n:,} images", len(records.crops))
+    folders = n_("{n:,} class folder", "{n:,} class folders", len(records.classes))
+    return _("{}: {} in {}", records.source, images, folders)
 
 
-def _are_classes(listing: Listing) -> bool:
-    """Whether the images are in class folders, two or more in each, and nothing else with them."""
+def _fit_unnamed(listing: Listing, task: str) -> float:
+    """Folders of classes suit both tasks; only the folder's name may name one of them.
+
+    There are two images or more in each, and nothing else with them.
+    """
     files = [path for path in listing.files if path.name.casefold() not in CHARACTER_TABLES]
-    if any(path.suffix.casefold() in {".xml", ".txt", ".json", ".csv"} for path in files):
-        return False
-    if any(len(path.parts) == 1 for path in listing.images):
-        return False
     labels = {path.parent.name for path in listing.images}
-    return len(labels) > 1 and len(listing.images) >= 2 * len(labels)
+    if (
+        any(path.suffix.casefold() in {".xml", ".txt", ".json", ".csv"} for path in files)
+        or any(len(path.parts) == 1 for path in listing.images)
+        or len(labels) < 2
+        or len(listing.images) < 2 * len(labels)
+    ):
+        return 0.0
+    return 0.6 if task in listing.root.resolve().name.casefold() else 0.5
 
 
-CLASSIFICATION = Reader(
-    "obi-classification",
-    _CLASSIFICATION.what,
-    _CLASSIFICATION.layout,
-    partial(read_galleries, task=_CLASSIFICATION.task),
-    ClassificationSettings,
-    partial(detect_classes, task=_CLASSIFICATION.task),
-)
-RETRIEVAL = Reader(
-    "obi-retrieval",
-    _RETRIEVAL.what,
-    _RETRIEVAL.layout,
-    partial(read_galleries, task=_RETRIEVAL.task),
-    RetrievalSettings,
-    partial(detect_classes, task=_RETRIEVAL.task),
+CLASSIFICATION, RETRIEVAL = (
+    reader_of(
+        task,
+        settings,
+        partial(read_galleries, task=task),
+        _describe,
+        partial(_fit_unnamed, task=task),
+    )
+    for task, settings in (
+        ("classification", ClassificationSettings),
+        ("retrieval", RetrievalSettings),
+    )
 )
