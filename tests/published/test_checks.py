@@ -112,7 +112,8 @@ def test_a_copied_column_is_not_a_few_equal_cells():
         }
         table = PrintedTable(benchmark="MCS-Bench", name="Table 1", rows=rows)
         of = PrintedTables(benchmark="MCS-Bench", tables={"Table 1": table})
-        check = {"kind": "differ", "first": "Table 1 | T9:Avg", "second": "Table 1 | T8:CR"}
+        columns = ["Table 1 | T8:CR", "Table 1 | T9:Avg"]
+        check = {"kind": "repeated_columns", "columns": columns}
         return len(found(check, of))
 
     assert copied(rows_that_differ=30) == 0

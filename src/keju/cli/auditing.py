@@ -46,9 +46,9 @@ def audit(
 ) -> None:
     """Recompute every number that other numbers imply, and report those that do not agree.
 
-    The summary is printed first: numbers not to use, numbers to interpret differently, and
-    numbers that are confirmed. The findings follow, with the largest effect first: ranks that
-    move, then the difference, then the number of cells. The exit status is always 0.
+    Of a paper a summary is printed first: numbers not to use, numbers to interpret differently,
+    and numbers that are confirmed. Findings have the largest effect first: ranks that move, then
+    the difference, then the number of cells. The exit status is always 0.
     """
     from keju.cli.output.audit_findings import audit_report
     from keju.published import audit_leaderboard, audit_published, audit_run, benchmarks_of

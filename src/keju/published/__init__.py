@@ -28,7 +28,6 @@ from keju.published.papers import (
 from keju.published.run_audit import audit_run
 from keju.published.sections import Section, benchmarks_of, sections
 from keju.published.sources import TaskSources, task_sources
-from keju.published.summaries import summarise_audit
 from keju.published.tables import Cell, Column, PrintedTable, published_tables
 from keju.published.values import PublishedValue, published_values
 
@@ -70,6 +69,5 @@ __all__ = [
     "published_tables",
     "published_values",
     "sections",
-    "summarise_audit",
     "task_sources",
 ]

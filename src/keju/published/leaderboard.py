@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from glob import escape
 from pathlib import Path
@@ -22,7 +22,7 @@ from keju.published.checks.repeats import RepeatedColumns, RepeatedRows
 from keju.published.checks.rows import Rank
 from keju.published.checks.sums import Mean, RowMean
 from keju.published.printed_tables import PrintedTables
-from keju.published.tables import Cell, Column, Mark, Metric, PrintedTable
+from keju.published.tables import Cell, Column, Metric, PrintedTable
 from keju.texts import _
 
 _MEAN = re.compile(r"(avg|average|mean|overall|all|均值|平均.*|总分|總分)\b.*", re.IGNORECASE)
@@ -138,11 +138,12 @@ def _count_check(name: str, column: Column, questions: int) -> Check:
 
 
 def _mark_check(name: str, columns: Sequence[Column]) -> Check:
+    used = {cell.mark for column in columns for cell in column.cells.values()}
     return Marks(
         id="marks",
         tables=(name,),
         columns="*",
-        legible=_marks_used(columns),
+        legible=tuple(sorted(used - {""})),
         title=_("Bold and underline"),
         certainty="editorial",
         holds=_("the best is bold and the second best underlined"),
@@ -176,11 +177,6 @@ def _repeat_checks(columns: tuple[str, ...]) -> Iterator[Check]:
         consequence=_("One model's results have two names, or a row was copied."),
         severity="error",
     )
-
-
-def _marks_used(columns: Sequence[Column]) -> tuple[Mark, ...]:
-    used = {cell.mark for column in columns for cell in column.cells.values()}
-    return tuple(sorted(used - {""}))
 
 
 def _mostly_holds(check: Check, paper: Leaderboard) -> bool:
@@ -247,52 +243,36 @@ def _read(path: Path) -> tuple[Leaderboard, tuple[UnreadCells, ...]]:
                 file=path,
                 item=f"row {number}",
             )
-    rows = dict(_rows(lines))
-    names = _distinct(lines[0][1:])
-    numeric = [name for name in names if _is_numbers(name, rows)]
+    rows = _distinct([line[0] for line in lines[1:]])
+    columns: dict[str, dict[str, Cell]] = {}
+    for place, name in enumerate(_distinct(lines[0][1:]), start=1):
+        texts = {row: line[place] for row, line in zip(rows, lines[1:], strict=True)}
+        columns[name] = {
+            row: number_cell(text) for row, text in texts.items() if not is_empty(text)
+        }
+    numeric = {name: cells for name, cells in columns.items() if _are_numbers(cells.values())}
     if not numeric:
         raise DataError("no column of numbers", file=path)
-    return _leaderboard(path.name, rows, numeric), tuple(_unread(path.name, names, rows))
+    table = PrintedTable(
+        benchmark=path.name,
+        name=path.name,
+        rows={
+            row: {name: cells[row] for name, cells in numeric.items() if row in cells}
+            for row in rows
+        },
+        metrics={name: _metric(name, cells.values()) for name, cells in numeric.items()},
+        halves={name: _half(cells) for name, cells in numeric.items()},
+    )
+    unread = tuple(_unread(path.name, columns))
+    return Leaderboard(benchmark=path.name, tables={table.name: table}), unread
 
 
-def _unread(
-    table: str, names: Iterable[str], rows: dict[str, dict[str, Cell]]
-) -> Iterator[UnreadCells]:
-    for name in names:
-        cells = {row: cells[name] for row, cells in rows.items() if name in cells}
+def _unread(table: str, columns: Mapping[str, Mapping[str, Cell]]) -> Iterator[UnreadCells]:
+    for name, cells in columns.items():
         texts = {row: cell.text for row, cell in cells.items() if cell.value is None}
         if texts:
             numbers = len(cells) - len(texts)
             yield UnreadCells(benchmark=table, column=name, numbers=numbers, cells=texts)
-
-
-def _leaderboard(name: str, rows: dict[str, dict[str, Cell]], kept: Sequence[str]) -> Leaderboard:
-    numbers = {
-        row: {column: cells[column] for column in kept if column in cells}
-        for row, cells in rows.items()
-    }
-    table = PrintedTable(
-        benchmark=name,
-        name=name,
-        rows=numbers,
-        metrics={column: _metric(column, numbers) for column in kept},
-        halves={column: _half(column, numbers) for column in kept},
-    )
-    return Leaderboard(benchmark=name, tables={name: table})
-
-
-def _rows(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, dict[str, Cell]]]:
-    names = _distinct([line[0].strip() for line in lines[1:]])
-    headings = _distinct(lines[0][1:])
-    for name, line in zip(names, lines[1:], strict=True):
-        yield (
-            name,
-            {
-                heading: number_cell(text)
-                for heading, text in zip(headings, line[1:], strict=True)
-                if not is_empty(text)
-            },
-        )
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
@@ -306,20 +286,18 @@ def _distinct(names: Sequence[str]) -> list[str]:
     return made
 
 
-def _is_numbers(column: str, rows: dict[str, dict[str, Cell]]) -> bool:
-    cells = [row[column] for row in rows.values() if column in row]
-    return len(cells) > 1 and sum(c.value is not None for c in cells) >= _MOSTLY * len(cells)
+def _are_numbers(cells: Collection[Cell]) -> bool:
+    numbers = sum(cell.value is not None for cell in cells)
+    return len(cells) > 1 and numbers >= _MOSTLY * len(cells)
 
 
-def _half(column: str, rows: dict[str, dict[str, Cell]]) -> float:
+def _half(cells: Mapping[str, Cell]) -> float:
     """Half a unit of the last digit; a row of means may have more digits than the others."""
-    cells = [
-        row[column] for name, row in rows.items() if column in row and not _MEAN.fullmatch(name)
-    ]
-    return 0.5 * 10.0 ** -max((cell.decimals for cell in cells), default=0)
+    decimals = [cell.decimals for row, cell in cells.items() if not _MEAN.fullmatch(row)]
+    return 0.5 * 10.0 ** -max(decimals, default=0)
 
 
-def _metric(column: str, rows: dict[str, dict[str, Cell]]) -> Metric:
-    values = [abs(row[column].value or 0.0) for row in rows.values() if column in row]
+def _metric(column: str, cells: Collection[Cell]) -> Metric:
+    most = max(abs(cell.value or 0.0) for cell in cells)
     lower = _LESS_IS_BETTER.search(column) or _RANK.fullmatch(column)
-    return Metric(scale=1 if max(values) <= 1 else 100, better="lower" if lower else "higher")
+    return Metric(scale=1 if most <= 1 else 100, better="lower" if lower else "higher")

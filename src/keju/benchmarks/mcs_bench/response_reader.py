@@ -34,9 +34,8 @@ def read_responses(path: Path) -> list[ScoringSample]:
     read where they exist, ``Options`` as a list too. An object without ``Response`` is a failure,
     as in a run, and a null one is empty text. Both are our reading: the authors' script stops, but
     for AR, CR and Edit_Distance of an object without ``Response``, which it reads as empty text.
-    An item whose answer is not text, or whose answer or response has half a character, is unscored;
-    one whose response is not text is unscored where the authors' script stops at it. IDs may be
-    whole floats, which pandas makes of numbers.
+    An item whose answer is not text is unscored; one whose response is not text is unscored where
+    the authors' script stops at it. IDs may be whole floats, which pandas makes of numbers.
 
     Raises:
         DataError: the file is not such a list, or no object has a response or an answer; the
@@ -61,13 +60,15 @@ def read_responses(path: Path) -> list[ScoringSample]:
 def _rows(path: Path) -> list[object]:
     """The list in the file; also with half characters and NaN, which Python's own json writes.
 
-    NaN is not null here, as in a replay: the authors' script stops at both.
+    Half a character becomes U+FFFD. NaN is not null here, as in a replay: the authors' script stops
+    at both.
     """
     try:
         return read_json(path, list[object], _LARGEST)
     except DataError:
         try:
-            rows = json.loads(path.read_bytes().decode("utf-8-sig", "surrogatepass"))
+            content = json.loads(path.read_bytes().decode("utf-8-sig", "surrogatepass"))
+            rows = json.loads(_HALF.sub("\ufffd", json.dumps(content, ensure_ascii=False)))
         except (OSError, ValueError, RecursionError):
             rows = None
         if not isinstance(rows, list):
@@ -142,14 +143,11 @@ def _sample(place: Place, row: Mapping[str, object], name: str, number: str) -> 
                     hint="Shorten it, or remove the item",
                 )
             )
-    defect = Defect(
-        response=_half(row, "Response"),
-        answer=_flaw(row, "Answer_Simplified")
-        or next(filter(None, (_half(row, key) for key in (*_ANSWERS, *_QUESTIONS))), ""),
-        answer_missing="Answer_Simplified" not in row,
-        in_file=True,
-    )
     answer = row.get("Answer_Simplified", "")
+    # The authors' script cannot score such an answer.
+    flaw = "" if isinstance(answer, str) else f"{_STOPS}Answer_Simplified is {json_kind(answer)}"
+    missing = "Answer_Simplified" not in row
+    defect = Defect(answer=flaw, answer_missing=missing, in_file=True)
     declared = task(f"T{number}")
     question = _first(row, _QUESTIONS)
     item = Item(
@@ -168,7 +166,7 @@ def _sample(place: Place, row: Mapping[str, object], name: str, number: str) -> 
 def _response(item: Item, model: str, row: Mapping[str, object]) -> Response:
     """The response as a run stores it; a failure where the row has none."""
     failed = "Response" not in row
-    content = read_content(_whole(row.get("Response")))
+    content = read_content(row.get("Response"))
     status: Status = "answered" if content.text.strip() else "empty"
     return Response(
         key=f"{item.task}/{item.id}",
@@ -185,24 +183,19 @@ def _response(item: Item, model: str, row: Mapping[str, object]) -> Response:
     )
 
 
-def _whole(value: object) -> object:
-    """The value; empty text for a text that has half a character, whose item is unscored."""
-    return "" if isinstance(value, str) and _HALF.search(value) else value
-
-
 def _named(place: Place, row: Mapping[str, object], key: str) -> str:
     value = row.get(key)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
-        return _HALF.sub("\ufffd", str(value).strip())
+        return str(value).strip()
     problem = _("{} is {}", key, json_kind(value)) if key in row else _("has no {}", key)
     raise place.error(problem, _("Each item needs ID, Task_ID, Answer_Simplified and Response"))
 
 
 def _optional(row: Mapping[str, object], key: str) -> str:
     value = row.get(key)
-    return value if isinstance(value, str) and not _HALF.search(value) else ""
+    return value if isinstance(value, str) else ""
 
 
 def _first(row: Mapping[str, object], keys: Sequence[str]) -> str:
@@ -214,17 +207,5 @@ def _options(row: Mapping[str, object]) -> tuple[str, ...]:
     value = row.get("Options")
     if not isinstance(value, list):
         return ()
-    texts = [text for text in value if isinstance(text, str) and not _HALF.search(text)]
+    texts = [text for text in value if isinstance(text, str)]
     return tuple(texts) if len(texts) == len(value) else ()
-
-
-def _flaw(row: Mapping[str, object], key: str) -> str:
-    """Why the authors' script cannot score this answer; empty where it can."""
-    value = row.get(key, "")
-    return _half(row, key) if isinstance(value, str) else f"{_STOPS}{key} is {json_kind(value)}"
-
-
-def _half(row: Mapping[str, object], key: str) -> str:
-    value = row.get(key)
-    found = _HALF.search(value) if isinstance(value, str) else None
-    return f"{key} holds half a character, {ascii(found[0])[1:-1]}" if found else ""

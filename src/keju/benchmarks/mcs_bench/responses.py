@@ -69,7 +69,7 @@ def export_responses(run: Path, out: Path) -> list[ResponseFile]:
 
 
 def _files(out: Path, response_sets: list[_ResponseSet]) -> dict[_ResponseSet, Path]:
-    """The file of each voice.
+    """The file of each set of responses.
 
     Raises:
         UsageError: `out` is one file for several, or exists and is not empty.

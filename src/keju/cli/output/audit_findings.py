@@ -1,4 +1,4 @@
-"""The output of `keju audit`: the summary, then findings by size, claims and correct values."""
+"""The output of `keju audit`: of a paper the summary, then findings by size, claims, what holds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from keju.published import (
     paper,
     papers,
     sections,
-    summarise_audit,
 )
 from keju.reporting.audit_words import (
     claim_place,
@@ -48,11 +47,14 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
     only correct values and the method are.
     """
     is_paper = benchmark in papers()
-    yield Text(benchmark, style="bold")
-    for number, line in enumerate(_lines(audit, benchmark, is_paper=is_paper), start=1):
-        yield format_literal(f"{number}. {line}")
-    yield from _unread([each for each in audit.unread if each.benchmark == benchmark])
     found = sections(audit, benchmark)
+    yield Text(benchmark, style="bold")
+    if is_paper:
+        for number, line in enumerate(_summary(benchmark), start=1):
+            yield format_literal(f"{number}. {line}")
+    elif not found:
+        yield format_literal(_("Nothing was found that contradicts the other numbers."))
+    yield from _unread([each for each in audit.unread if each.benchmark == benchmark])
     if found and (everything or not is_paper):
         yield from (line for section in found for line in _block(section))
     claims = [each for each in audit.claims if each.benchmark == benchmark]
@@ -116,11 +118,10 @@ def _chosen() -> Literal["en", "zh"]:
     return "zh" if language() == "zh" else "en"
 
 
-def _lines(audit: Audit, benchmark: str, *, is_paper: bool) -> tuple[str, ...]:
-    if is_paper and (known := paper(benchmark).summary):
+def _summary(benchmark: str) -> Iterator[str]:
+    if known := paper(benchmark).summary:
         lines = known.lines_zh if language() == "zh" else known.lines
-        return tuple(line.replace("**", "") for line in lines)
-    return tuple(map(translate, summarise_audit(audit, benchmark)))
+        yield from (line.replace("**", "") for line in lines)
 
 
 def _block(section: Section) -> Iterator[RenderableType]:

@@ -4,11 +4,12 @@ from keju.published.checks.base import Certainty, Check, Mismatch, Outcome, Seve
 from keju.published.checks.bounds import Below, Between, Bound, Ceiling, Harmonic
 from keju.published.checks.grids import BelowChance, Counts, Rounds
 from keju.published.checks.marks import Marks
+from keju.published.checks.repeats import RepeatedColumns
 from keju.published.checks.rows import Best, Covers, Names, Orders, Rank, Releases
-from keju.published.checks.sums import Differ, Linear, Mean, RowMean, Same, Total
+from keju.published.checks.sums import Linear, Mean, RowMean, Same, Total
 
 AnyCheck = (
-    Mean | RowMean | Linear | Same | Differ | Total
+    Mean | RowMean | Linear | Same | RepeatedColumns | Total
     | Counts | Rounds | BelowChance
     | Bound | Harmonic | Between | Ceiling | Below
     | Marks | Rank | Best | Orders | Covers | Names | Releases

@@ -30,9 +30,9 @@ class RepeatedColumns(Check, frozen=True, kw_only=True, tag="repeated_columns"):
     columns: tuple[str, ...]
 
     def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
-        """One place for each pair that fails, and one for all others."""
+        """One place for each pair that fails, or one if none does."""
         columns = [paper.column(reference) for reference in self.columns]
-        compared = 0
+        compared, repeated = 0, False
         for first, second in combinations(columns, 2):
             rows = [row for row in paper.evaluated if row in first.values and row in second.values]
             equal = [row for row in rows if first.values[row] == second.values[row]]
@@ -41,7 +41,8 @@ class RepeatedColumns(Check, frozen=True, kw_only=True, tag="repeated_columns"):
             if len(rows) >= _FEWEST and len(equal) > len(rows) / 2 and not constant:
                 due = dict.fromkeys(equal, _("as in {}", first.name))
                 yield compare_column(second, len(rows), due)
-        if compared:
+                repeated = True
+        if compared and not repeated:
             yield Outcome("all columns", compared, ())
 
 

@@ -16,7 +16,6 @@ from keju.published.checks.base import (
 )
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Column
-from keju.texts import _
 
 
 class Mean(Check, frozen=True, kw_only=True, tag="mean"):
@@ -127,22 +126,6 @@ class Same(Check, frozen=True, kw_only=True, tag="same"):
                 named = [other for other in others if other.name == column.name]
                 for other in named or (others if len(others) == 1 else []):
                     yield _same(column, other.values, other.half)
-
-
-class Differ(Check, frozen=True, kw_only=True, tag="differ"):
-    """Two columns of different things do not have the same values in most rows."""
-
-    first: str
-    second: str
-
-    def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
-        """One place; two equal numbers are chance, so only a column of them fails."""
-        first, second = paper.column(self.first), paper.column(self.second)
-        equal = [row for row in paper.evaluated if first.cells[row].text == second.cells[row].text]
-        compared = len(paper.evaluated)
-        copied = equal if len(equal) > compared / 2 else ()
-        due = dict.fromkeys(copied, _("as in {}", second.name))
-        yield compare_column(first, compared, due)
 
 
 class Total(Check, frozen=True, kw_only=True, tag="total"):

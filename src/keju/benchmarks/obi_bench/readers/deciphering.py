@@ -22,27 +22,26 @@ from keju.benchmarks.obi_bench.readers.sources import (
     SourceName,
     draw_order,
     images_in,
-    is_named,
     items_of_queries,
     note_unlike_print,
-    preset,
+    reader_of,
     record_sources,
     sources_in,
     tier_of,
 )
-from keju.datasets.readers.base import Detection, Reader, join_names, source_bytes
+from keju.datasets.readers.base import join_names, source_bytes
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.tables import find_table
 from keju.datasets.store import DatasetWriter
 from keju.definitions.references import DECIPHERED
-from keju.errors import DataError, KejuError, error_text
+from keju.errors import DataError
 from keju.items import Item
 from keju.settings import Settings
-from keju.texts import _, join_clauses, n_
+from keju.texts import _, n_
 
 T = TypeVar("T")
 
-_PRESET = preset("deciphering")
+_TASK = "deciphering"
 _RADICAL = "radical"
 
 
@@ -84,11 +83,10 @@ def read_deciphering(
     items are marked so.
 
     Raises:
-        UsageError: an era is unknown.
         DataError: neither a table nor a release; a table that is not as it should be; an image is
             missing or broken; a subset has less than the paper draws.
     """
-    places = sources_in(src, _PRESET.task, settings.source, settings.paths)
+    places = sources_in(src, _TASK, settings.source, settings.paths)
     for place in places:
         is_released = settings.paths or is_release(place, list(images_in(place)))
         records = read_records(place) if is_released else None
@@ -98,15 +96,7 @@ def read_deciphering(
         elif records:
             characters, notes = _of_records(records, settings)
         else:
-            raise DataError(
-                "expected {}.csv; found none, and no release of a known source",
-                NAME,
-                file=place.folder,
-                hint=(
-                    "Write it with the columns image and description, or give an expression of "
-                    "the images' paths: --option paths='(.*/)?(?P<class>[^/]+)/[^/]+'"
-                ),
-            )
+            raise _no_table(place)
         for character in characters:
             _add_items(writer, character)
         yield from _counts(place.source, characters)
@@ -115,13 +105,25 @@ def read_deciphering(
     record_sources(writer, places, facts)
 
 
+def _no_table(place: SourceFolder) -> DataError:
+    return DataError(
+        "expected {}.csv; found none, and no release of a known source",
+        NAME,
+        file=place.folder,
+        hint=(
+            "Write it with the columns image and description, or give an expression of the images' "
+            "paths: --option paths='(.*/)?(?P<class>[^/]+)/[^/]+'"
+        ),
+    )
+
+
 def _add_items(writer: DatasetWriter, character: Character) -> None:
     ref = writer.add_image(source_bytes(character.crop.path), str(character.crop.path))
     unread = not (character.description or character.is_deciphered)
     pattern = Item(
         id=character.crop.id,
         benchmark=BENCHMARK,
-        task=_PRESET.task,
+        task=_TASK,
         images=(ref,),
         group=character.group or ref.sha256,
         metadata=dict(character.metadata) | ({DECIPHERED: "no"} if unread else {}),
@@ -210,7 +212,7 @@ def _subset_of(source: Source, count: int) -> str:
 def _of_records(
     records: Records, settings: DecipheringSettings
 ) -> tuple[list[Character], list[str]]:
-    """Characters of a release, and notes: those listed or drawn, else one image of each.
+    """Characters of a release, and notes: those drawn as the paper's, else one image of each.
 
     Of a source whose characters have variants, that many images of each are drawn.
 
@@ -229,9 +231,10 @@ def _of_records(
         sizes = {label: len(records.classes[label]) for label in labels}
         return drawn(label for label in labels if _subset_of(source, sizes[label]) == subset)
 
-    crops = list(chain.from_iterable(drawn(sorted(records.classes))))
     if settings.as_paper:
         crops = sorted(_as_printed(records.place, classes), key=lambda crop: crop.label)
+    else:
+        crops = list(chain.from_iterable(drawn(sorted(records.classes))))
     notes = [_("{}: {}", source.name, note) for note in records.notes]
     if not any(map(records.character_of, records.classes)):
         notes.append(
@@ -304,43 +307,19 @@ def _counts(source: Source, characters: Sequence[Character]) -> Iterator[str]:
         )
 
 
-def detect_characters(listing: Listing) -> Detection | None:
-    """Recognise characters to decipher: a release, or a table of descriptions."""
-    if not listing.src.is_dir() or not listing.images:
-        return None
-    named = bool(is_named(listing, _PRESET.task))
-    if not named and (listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv")):
-        return None
-    try:
-        places = sources_in(listing.src, _PRESET.task, "" if named else listing.src.resolve().name)
-    except KejuError as error:
-        what = _("OBI-Bench's {}", _PRESET.task)
-        return Detection(0.6, what, missing=error_text(error)) if named else None
-    texts, missing, fit = [], "", 1.0 if named else 0.9
-    for place in places:
-        folder = place.folder.relative_to(place.src)
-        images = [
-            str(path.relative_to(folder)) for path in listing.images if path.is_relative_to(folder)
-        ]
-        counted = n_("{n:,} image", "{n:,} images", len(images))
-        name = place.source.name
-        if table := find_table(place.folder, NAME):
-            texts.append(_("{}: {}, described in {}", name, counted, table.name))
-        elif is_release(place, images):
-            texts.append(_("{} as released: {}", name, counted))
-        elif named:
-            texts.append(_("{}: {}", name, counted))
-            missing, fit = _("{}.csv with the columns image and description", NAME), 0.6
-        else:
-            return None
-    return Detection(fit, join_clauses(texts), missing=missing)
+def _describe(listing: Listing, place: SourceFolder) -> str:  # noqa: ARG001
+    names = list(images_in(place))
+    images = n_("{n:,} image", "{n:,} images", len(names))
+    if table := find_table(place.folder, NAME):
+        return _("{}: {}, described in {}", place.source.name, images, table.name)
+    if is_release(place, names):
+        return _("{} as released: {}", place.source.name, images)
+    raise _no_table(place)
 
 
-READER = Reader(
-    "obi-deciphering",
-    _PRESET.what,
-    _PRESET.layout,
-    read_deciphering,
-    DecipheringSettings,
-    detect_characters,
-)
+def _fit_unnamed(listing: Listing) -> float:
+    other = listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv")
+    return 0.9 if find_table(listing.src, NAME) and not other else 0.0
+
+
+READER = reader_of("deciphering", DecipheringSettings, read_deciphering, _describe, _fit_unnamed)

@@ -26,25 +26,23 @@ from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     Paths,
     Seed,
+    SourceFolder,
     SourceName,
     draw_order,
-    is_named,
     items_of_queries,
-    preset,
+    reader_of,
     record_sources,
     sources_in,
 )
-from keju.datasets.readers.base import Detection, Reader, join_names, source_bytes
+from keju.datasets.readers.base import join_names, source_bytes
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, KejuError, error_text
+from keju.errors import DataError
 from keju.files import sha256_file
 from keju.items import MIXED_GALLERY, ImageRef, Item
 from keju.settings import Settings
-from keju.texts import _, join_clauses, listed, n_
-
-_CLASSIFICATION, _RETRIEVAL = preset("classification"), preset("retrieval")
+from keju.texts import _, listed, n_
 
 
 class ClassSettings(Settings, frozen=True, kw_only=True):
@@ -112,84 +110,63 @@ class Gallery(NamedTuple):
         return [crop for crops in self.classes.values() for crop in crops[count:]]
 
 
-def read_classification(
-    src: Path, writer: DatasetWriter, settings: ClassificationSettings
+def read_galleries(
+    src: Path, writer: DatasetWriter, settings: ClassSettings, task: str
 ) -> Iterator[str]:
-    """Draw classes and make items of every query against the references.
+    """Draw classes, for retrieval also distractors, and make items of every query against them.
 
     Raises:
         UsageError: the given source is one of another task.
         DataError: no classes, or too few of them or of their images.
     """
-    several = _records(src, _CLASSIFICATION.task, settings)
+    places = sources_in(src, task, settings.source, settings.paths)
+    several = [read_records(place) for place in places]
+    mixed = isinstance(settings, ClassificationSettings) and settings.mixed
     copies_of_all = Copies(chain.from_iterable(records.crops for records in several))
     galleries, notes = [], list[str]()
     for number, records in enumerate(several):
+        copies = copies_of_all if mixed else Copies(records.crops)
         count = settings.classes or records.place.source.gallery.classes
-        if settings.mixed and settings.classes:
+        if mixed and settings.classes:
             count = count // len(several) + (number < count % len(several))
-        copies = copies_of_all if settings.mixed else Copies(records.crops)
-        classes = draw_classes(records, copies, count, settings.seed, notes)
-        galleries.append(Gallery(records, classes))
-        if not settings.mixed:
+        gallery = Gallery(records, draw_classes(records, copies, count, settings.seed, notes))
+        if isinstance(settings, RetrievalSettings):
+            most = settings.distractors or records.place.source.gallery.distractors
+            distractors = draw_distractors(gallery, copies, most, settings.seed)
+            gallery = gallery._replace(distractors=distractors)
+            yield _count_note(gallery)
+        galleries.append(gallery)
+        if not mixed:
             notes += copies.notes()
-            _add_items(writer, galleries[-1:])
-    if settings.mixed:
+            _add_items(writer, [gallery])
+    if mixed:
         notes += copies_of_all.notes()
         _add_items(writer, galleries, mixed=True)
-    _declare(writer, galleries, settings.seed, mixed="yes" if settings.mixed else "no")
     yield from notes
     counts = {gallery.records.source: len(gallery.classes) for gallery in galleries}
-    if settings.mixed and settings.classes and len(set(counts.values())) > 1:
-        numbers = listed(f"{name} {count}" for name, count in counts.items())
-        yield _("classes that do not divide evenly: {}", numbers)
+    numbers = [f"{name} {count}" for name, count in counts.items()]
+    facts = {"seed": settings.seed, "classes": ", ".join(numbers)}
+    if isinstance(settings, ClassificationSettings):
+        facts["mixed"] = "yes" if mixed else "no"
+    record_sources(writer, places, facts)
+    if mixed and settings.classes and len(set(counts.values())) > 1:
+        yield _("classes that do not divide evenly: {}", listed(numbers))
 
 
-def read_retrieval(src: Path, writer: DatasetWriter, settings: RetrievalSettings) -> Iterator[str]:
-    """Draw classes and distractors and make items of every query against them all.
-
-    Raises:
-        UsageError: the given source is one of another task.
-        DataError: no classes, or too few of them or of their images.
-    """
-    galleries, notes = [], list[str]()
-    for records in _records(src, _RETRIEVAL.task, settings):
-        copies, printed = Copies(records.crops), records.place.source.gallery
-        count = settings.classes or printed.classes
-        gallery = Gallery(records, draw_classes(records, copies, count, settings.seed, notes))
-        most = settings.distractors or printed.distractors
-        distractors = draw_distractors(gallery, copies, most, settings.seed)
-        gallery = gallery._replace(distractors=distractors)
-        notes += copies.notes()
-        _add_items(writer, [gallery])
-        galleries.append(gallery)
-        note = n_(
-            "{}: {n:,} class and {} distractors",
-            "{}: {n:,} classes and {} distractors",
-            len(gallery.classes),
-            records.source,
-            len(distractors),
-        )
-        if not distractors:
-            reason = _("every class is asked about; leave some over: --option classes=N")
-            if len(gallery.classes) == 1:
-                reason = _("it has no other class")
-            note = _("{}: {}", note, reason)
-        yield note
-    _declare(writer, galleries, settings.seed)
-    yield from notes
-
-
-def _records(src: Path, task: str, settings: ClassSettings) -> list[Records]:
-    return [read_records(place) for place in sources_in(src, task, settings.source, settings.paths)]
-
-
-def _declare(
-    writer: DatasetWriter, galleries: Sequence[Gallery], seed: str, **facts: object
-) -> None:
-    counts = (f"{gallery.records.source} {len(gallery.classes)}" for gallery in galleries)
-    places = [gallery.records.place for gallery in galleries]
-    record_sources(writer, places, {"seed": seed, "classes": ", ".join(counts), **facts})
+def _count_note(gallery: Gallery) -> str:
+    note = n_(
+        "{}: {n:,} class and {} distractors",
+        "{}: {n:,} classes and {} distractors",
+        len(gallery.classes),
+        gallery.records.source,
+        len(gallery.distractors),
+    )
+    if gallery.distractors:
+        return note
+    if len(gallery.classes) == 1:
+        return _("{}: {}", note, _("it has no other class"))
+    reason = _("every class is asked about; leave some over: --option classes=N")
+    return _("{}: {}", note, reason)
 
 
 def _add_items(writer: DatasetWriter, galleries: Sequence[Gallery], *, mixed: bool = False) -> None:
@@ -403,57 +380,40 @@ def draw_distractors(gallery: Gallery, copies: Copies, count: int, seed: str) ->
     return distractors
 
 
-def detect_classes(listing: Listing, task: str) -> Detection | None:
-    """Recognise class folders that classification or retrieval can draw from."""
-    named = is_named(listing, task)
-    if not listing.src.is_dir() or not listing.images:
-        return None
-    if not (_are_classes(listing) if named is None else named):
-        return None
-    try:
-        several = [read_records(place) for place in sources_in(listing.src, task)]
-    except KejuError as error:
-        missing = error_text(error)
-        return Detection(0.6, _("OBI-Bench's {}", task), missing=missing) if named else None
-    counts = (
-        _("{}: {} in {}", records.source,
-          n_("{n:,} image", "{n:,} images", len(records.crops)),
-          n_("{n:,} class folder", "{n:,} class folders", len(records.classes)))
-        for records in several
-    )  # fmt: skip
-    text = join_clauses(counts)
-    if named:
-        return Detection(1.0, text)
-    # Folders of classes suit both tasks; only the folder's name may name one of them.
-    fit = 0.6 if task in listing.root.resolve().name.casefold() else 0.5
-    sibling = {"classification": "retrieval", "retrieval": "classification"}[task]
-    return Detection(fit, _("{} (also possible: obi-{})", text, sibling))
+def _describe(listing: Listing, place: SourceFolder) -> str:  # noqa: ARG001
+    records = read_records(place)
+    images = n_("{n:,} image", "{n:,} images", len(records.crops))
+    folders = n_("{n:,} class folder", "{n:,} class folders", len(records.classes))
+    return _("{}: {} in {}", records.source, images, folders)
 
 
-def _are_classes(listing: Listing) -> bool:
-    """Whether the images are in class folders, two or more in each, and nothing else with them."""
+def _fit_unnamed(listing: Listing, task: str) -> float:
+    """Folders of classes suit both tasks; only the folder's name may name one of them.
+
+    There are two images or more in each, and nothing else with them.
+    """
     files = [path for path in listing.files if path.name.casefold() not in CHARACTER_TABLES]
-    if any(path.suffix.casefold() in {".xml", ".txt", ".json", ".csv"} for path in files):
-        return False
-    if any(len(path.parts) == 1 for path in listing.images):
-        return False
     labels = {path.parent.name for path in listing.images}
-    return len(labels) > 1 and len(listing.images) >= 2 * len(labels)
+    if (
+        any(path.suffix.casefold() in {".xml", ".txt", ".json", ".csv"} for path in files)
+        or any(len(path.parts) == 1 for path in listing.images)
+        or len(labels) < 2
+        or len(listing.images) < 2 * len(labels)
+    ):
+        return 0.0
+    return 0.6 if task in listing.root.resolve().name.casefold() else 0.5
 
 
-CLASSIFICATION = Reader(
-    "obi-classification",
-    _CLASSIFICATION.what,
-    _CLASSIFICATION.layout,
-    read_classification,
-    ClassificationSettings,
-    partial(detect_classes, task=_CLASSIFICATION.task),
-)
-RETRIEVAL = Reader(
-    "obi-retrieval",
-    _RETRIEVAL.what,
-    _RETRIEVAL.layout,
-    read_retrieval,
-    RetrievalSettings,
-    partial(detect_classes, task=_RETRIEVAL.task),
+CLASSIFICATION, RETRIEVAL = (
+    reader_of(
+        task,
+        settings,
+        partial(read_galleries, task=task),
+        _describe,
+        partial(_fit_unnamed, task=task),
+    )
+    for task, settings in (
+        ("classification", ClassificationSettings),
+        ("retrieval", RetrievalSettings),
+    )
 )

@@ -54,7 +54,6 @@ class Records(NamedTuple):
     """
 
     place: SourceFolder
-    rules: tuple[Rule, ...]
     classes: Mapping[str, list[Crop]]
     characters: Mapping[str, str]
     notes: tuple[str, ...]
@@ -68,10 +67,6 @@ class Records(NamedTuple):
     def crops(self) -> list[Crop]:
         """All images."""
         return list(chain(*self.classes.values()))
-
-    def fields(self, crop: Crop) -> Mapping[str, str]:
-        """The metadata in the path of an image."""
-        return next(groups for _rule, groups in _matches(self.rules, crop.name))
 
     def character_of(self, *keys: str) -> str:
         """The character of the first of these ids or classes that has one; empty if unknown.
@@ -90,7 +85,8 @@ class Records(NamedTuple):
 
     def about(self, crop: Crop) -> dict[str, str]:
         """Metadata of an image: class and file; character, origin and era as far as known."""
-        source, fields = self.place.source, self.fields(crop)
+        source = self.place.source
+        _rule, fields = next(_matches(source.paths, crop.name))
         code = fields.get("origin", "")
         known = {
             "class": crop.label,
@@ -110,11 +106,10 @@ def read_records(place: SourceFolder) -> Records:
             link that leads out of the folder, a table of characters that is not readable.
     """
     images = sorted(images_in(place))
-    rules = _rules_for(place, images)
     classes: dict[str, list[Crop]] = {}
     skipped: Counter[str] = Counter()
     for name in images:
-        first = next(_matches(rules, name), None)
+        first = next(_matches(place.source.paths, name), None)
         if first is None:
             raise _unfit(place, name)
         rule, groups = first
@@ -131,13 +126,12 @@ def read_records(place: SourceFolder) -> Records:
     ]
     file = _characters_file(place)
     characters = _read_characters(file) if file else place.source.characters
-    return Records(place, rules, classes, characters, tuple(sorted(notes)))
+    return Records(place, classes, characters, tuple(sorted(notes)))
 
 
 def is_release(place: SourceFolder, images: Sequence[str]) -> bool:
     """Whether nine in ten paths have what the names of the release's files have: id or era."""
-    rules = _rules_for(place, images)
-    firsts = (next(_matches(rules, name), None) for name in images)
+    firsts = (next(_matches(place.source.paths, name), None) for name in images)
     fits = (first and (first[0].skip or first[1].keys() & {"id", "era"}) for first in firsts)
     return 10 * sum(map(bool, fits)) >= 9 * len(images)
 
@@ -147,15 +141,6 @@ def _matches(rules: Iterable[Rule], name: str) -> Iterator[tuple[Rule, dict[str,
     for rule in rules:
         if found := rule.pattern.fullmatch(name):
             yield rule, {key: text for key, text in found.groupdict().items() if text}
-
-
-def _rules_for(place: SourceFolder, images: Sequence[str]) -> tuple[Rule, ...]:
-    """The expressions of a source; a fallback is among them if no image fits the others."""
-    rules = place.source.paths
-    first = tuple(rule for rule in rules if not rule.fallback)
-    classes = [rule.pattern for rule in first if not rule.skip]
-    fits = any(pattern.fullmatch(name) for name in images for pattern in classes)
-    return first if fits else rules
 
 
 def _unfit(place: SourceFolder, name: str) -> DataError:

@@ -14,14 +14,11 @@ from keju.benchmarks.obi_bench.readers.sources import (
     items_of_queries,
     note_unlike_print,
     preset,
+    reader_of,
     record_sources,
-    source_called,
-    sources,
     sources_in,
 )
 from keju.datasets.readers.base import (
-    Detection,
-    Reader,
     files_under,
     join_names,
     source_bytes,
@@ -240,36 +237,18 @@ def _bones(joins: Adjacency) -> dict[str, str]:
     return bones
 
 
-def detect_rejoining(listing: Listing) -> Detection | None:
-    """Recognise fragments by a list of pairs of them, or by the name of the source's folder."""
-    source = source_called(listing.src.resolve().name)
-    if not listing.src.is_dir() or not listing.complete or len(listing.images) < 2:
-        return None
-    if source and source.task != _PRESET.task:
-        return None
-    place = SourceFolder(source or sources(_PRESET.task)[0], listing.src, listing.src)
-    images = {path.as_posix(): listing.root / path for path in listing.images}
+def _describe(listing: Listing, place: SourceFolder) -> str:  # noqa: ARG001
+    images = images_in(place)
     fragments = n_("{n:,} fragment", "{n:,} fragments", len(images))
-    try:
-        files = _files_of_pairs(place)
-    except DataError:
-        missing = _("adjacency.csv, the pairs that adjoin")
-        return Detection(0.7, fragments, missing=missing) if source else None
-    try:
-        joins, _apart = _joins_in(place, images, files)
-    except DataError as error:
-        if source or files[0].stem.casefold() == "adjacency":
-            return Detection(0.9, fragments, missing=_("a correction ({})", error))
-        return None
+    joins, _apart = _joins_in(place, images, _files_of_pairs(place))
     pairs = n_("{n:,} pair", "{n:,} pairs", sum(map(len, joins.values())) // 2)
-    return Detection(0.95, _("{} and {} that adjoin", fragments, pairs))
+    return _("{} and {} that adjoin", fragments, pairs)
 
 
-READER = Reader(
-    "obi-rejoining",
-    _PRESET.what,
-    _PRESET.layout,
-    read_rejoining,
-    RejoiningSettings,
-    detect_rejoining,
-)
+def _fit_unnamed(listing: Listing) -> float:
+    patterns = [re.compile(pattern, re.IGNORECASE) for pattern in _PRESET.pairs]
+    fits = (each.fullmatch(path.as_posix()) for each in patterns for path in listing.files)
+    return 0.95 if listing.complete and any(fits) else 0.0
+
+
+READER = reader_of("rejoining", RejoiningSettings, read_rejoining, _describe, _fit_unnamed)

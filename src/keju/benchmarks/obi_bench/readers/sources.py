@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -12,6 +12,10 @@ import msgspec
 from msgspec import Meta
 
 from keju.datasets.readers.base import (
+    Detection,
+    Read,
+    Reader,
+    S,
     check_name,
     image_files,
     is_litter,
@@ -22,10 +26,10 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.records import Field
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, KejuError, UsageError, error_text
 from keju.files import sha256_bytes, shipped_toml
 from keju.items import Item, Record
-from keju.texts import _
+from keju.texts import _, join_clauses
 
 BENCHMARK = "OBI-Bench"
 TASKS = ("recognition", "rejoining", "classification", "retrieval", "deciphering")
@@ -55,7 +59,6 @@ class Rule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=T
 
     path: str
     skip: str = ""
-    fallback: bool = False
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -314,7 +317,43 @@ def note_unlike_print(source: Source, images: int) -> Iterator[str]:
         yield _("{}: {} {}; the paper has {}", source.name, images, noun, source.images)
 
 
-def is_named(listing: Listing, task_id: str) -> bool | None:
+def reader_of(
+    task_id: str,
+    settings: type[S],
+    read: Read[S],
+    describe: Callable[[Listing, SourceFolder], str],
+    fit_unnamed: Callable[[Listing], float],
+) -> Reader[S]:
+    """The format of a task.
+
+    Args:
+        task_id: the task.
+        settings: the options.
+        read: the function that imports.
+        describe: a line on what a source has; its error is what is missing.
+        fit_unnamed: how well files fit whose folders are not named after any source; 0 if not.
+    """
+    shipped = preset(task_id)
+
+    def detect(listing: Listing) -> Detection | None:
+        named = _is_named(listing, task_id)
+        if not (listing.src.is_dir() and listing.images) or named is False:
+            return None
+        fit = 1.0 if named else fit_unnamed(listing)
+        if not fit:
+            return None
+        try:
+            places = sources_in(listing.src, task_id, "" if named else listing.src.resolve().name)
+            return Detection(fit, join_clauses(describe(listing, place) for place in places))
+        except KejuError as error:
+            what = _("OBI-Bench's {}", task_id)
+            return Detection(0.6 if named else fit / 2, what, missing=error_text(error))
+
+    name = f"obi-{task_id}"
+    return Reader(name, shipped.what, shipped.layout, read, settings, detect)
+
+
+def _is_named(listing: Listing, task_id: str) -> bool | None:
     """Whether folders in a listing, else the folder itself, are named after sources of a task.
 
     None where they are not named after any source.
