@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,7 +19,6 @@ from msgspec.structs import FieldInfo
 from keju.datasets.import_progress import count
 from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.links import leads_out
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
 from keju.errors import (
@@ -57,7 +57,6 @@ MOST_TEXT = 256 << 20
 NO_OPTIONS: Options = MappingProxyType({})
 
 S = TypeVar("S", bound=Settings)
-S_contra = TypeVar("S_contra", bound=Settings, contravariant=True)
 
 Read = Callable[[Path, DatasetWriter, S], Iterable[str]]
 """Reads a source into a writer; returns notes for the user, one line each.
@@ -170,7 +169,7 @@ def _value_of(option: str, text: str, field: FieldInfo) -> object:
     try:
         return msgspec.convert(value, limited, strict=False)
     except msgspec.ValidationError as error:
-        reason = _("use yes or no")
+        reason: str = _("use yes or no")
         if kind is not bool:
             reason = describe_error(str(error), field.type).text
         raise UsageError("option {}={}: {}", option, text, reason) from None
@@ -236,7 +235,7 @@ def check_pointer(head: bytes, file: Path) -> None:
         raise DataError("a Git LFS pointer, not the file itself", file=file, hint=hint)
 
 
-def source_text(path: Path) -> str:
+def source_text(path: Path, most: int = MOST_TEXT) -> str:
     """The text of a file, without byte-order mark, its lines ended by line feeds.
 
     An encoding that is not UTF-8 is reported at the end of the import.
@@ -247,7 +246,7 @@ def source_text(path: Path) -> str:
             equally.
     """
     log = import_log()
-    found = decode(source_bytes(path, MOST_TEXT), path, log.encoding)
+    found = decode(source_bytes(path, most), path, log.encoding)
     if found.encoding != UTF_8:
         log.decoded(path, found.encoding)
     return found.text.replace("\r\n", "\n").replace("\r", "\n")
@@ -323,6 +322,43 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
             if path.suffix.casefold().lstrip(".") in suffixes and not is_litter(name):
                 check_name(name, path)
                 yield kept_inside(path, folder)
+
+
+_BLOB = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_REVISION = re.compile(r"[0-9a-f]{40}")
+_REPOSITORY = re.compile(r"(?:datasets|models|spaces)--.+")
+
+
+def leads_out(path: Path, root: Path) -> bool:
+    """Whether a path under a directory is, or goes through, a link to a place outside of it.
+
+    One kind of link to outside is allowed: `huggingface_hub` stores a download as
+    ``datasets--OWNER--NAME/snapshots/REVISION/…``, where each file is a link into the directory
+    ``blobs`` of the same repository (its documentation, "Understand caching").
+    """
+    try:
+        resolved, inner = path.resolve(), root.resolve()
+    except (OSError, RuntimeError):  # Links to each other, in Python 3.11 and 3.12.
+        return True
+    if resolved.is_relative_to(inner):
+        return False
+    return not (path.parent.resolve().is_relative_to(inner) and _is_blob(path, resolved))
+
+
+def _is_blob(path: Path, resolved: Path) -> bool:
+    """Whether a link inside a snapshot leads to a file of the blobs of the same repository."""
+    place = path.parent.resolve()
+    for snapshots in (place, *place.parents):
+        if snapshots.name == "snapshots":
+            repository = snapshots.parent
+            revision = place.relative_to(snapshots).parts[:1]
+            return (
+                bool(_REPOSITORY.fullmatch(repository.name))
+                and bool(revision and _REVISION.fullmatch(revision[0]))
+                and resolved.parent == repository / "blobs"
+                and bool(_BLOB.fullmatch(resolved.name))
+            )
+    return False
 
 
 def kept_inside(path: Path, folder: Path) -> Path:

@@ -17,9 +17,8 @@ import msgspec
 from msgspec import Struct, field
 
 from keju.datasets.readers.base import files_under, image_files, plain_name
-from keju.datasets.readers.cells import blanks_of, flat
+from keju.datasets.readers.cells import CONVERSATION, blanks_of, flat
 from keju.datasets.readers.choices import is_number
-from keju.datasets.readers.conversations import CONVERSATION
 from keju.datasets.readers.mapping import TODO, Columns, Mapping, as_tuple, mapping_from, todos
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES, lists_in

@@ -193,12 +193,9 @@ class ImageFinder:
         found: list[Path] = []
         for path in self._walk():
             if len(found) == MOST_FILES:
-                raise DataError(
-                    "more than {:,} images, so they cannot be searched",
-                    MOST_FILES,
-                    file=self.roots[0],
-                    hint="Give the folder of the images: --option images=FOLDER",
-                )
+                problem = _("more than {:,} images, so they cannot be searched", MOST_FILES)
+                hint = _("Give the folder of the images: --option images=FOLDER")
+                raise DataError(problem, file=self.roots[0], hint=hint)
             found.append(path)
         return tuple(found)
 
@@ -224,11 +221,7 @@ class ImageFinder:
     def _chosen(
         self, found: Sequence[Path], name: str, place: Place, near: Collection[str]
     ) -> Path:
-        """The one image of several that fits best.
-
-        Raises:
-            DataError: several fit equally, or the image is a link that leads out.
-        """
+        """The one image of several that fits best."""
         folder = place.file.parent
         wanted = {_folded(each) for each in (*near, place.file.stem, folder.name)}
 

@@ -14,10 +14,9 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from keju.datasets.readers.base import is_litter
+from keju.datasets.readers.base import is_litter, leads_out
 from keju.datasets.readers.encodings import codec_of
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.links import leads_out
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES, first_records
 from keju.datasets.readers.words import shell_word
