@@ -10,32 +10,21 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Meta
-from msgspec.structs import FieldInfo
 
 from keju.datasets.import_progress import count
 from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
-from keju.errors import (
-    DataError,
-    ProblemsError,
-    UsageError,
-    did_you_mean,
-    error_text,
-    nearest_names,
-    shortened,
-)
+from keju.errors import DataError, ProblemsError, UsageError, shortened
 from keju.images import EXTENSIONS
-from keju.local_paths import check_local
 from keju.settings import (
     FAMILY,
     Settings,
-    describe_error,
+    convert_settings,
     list_options,
     name_option,
     unwrap_type,
@@ -116,63 +105,30 @@ class Reader(Generic[S]):
             UsageError: an option is unknown, missing or has a wrong value.
             ProblemsError: there are several errors.
         """
-        fields = {name_option(each): each for each in msgspec.structs.fields(self.settings)}
-        values: dict[str, Any] = {}
-        faults: list[UsageError] = []
+        kinds = {
+            name_option(each): unwrap_type(each.type)
+            for each in msgspec.structs.fields(self.settings)
+        }
+        table: dict[str, Any] = {}
         for option, text in options.items():
             family, __, member = option.partition(".")
+            kind = kinds.get(option)
             if option == OPTION and self.texts:
                 continue
-            if member and family + FAMILY in fields:
-                values.setdefault(fields[family + FAMILY].name, {})[member] = text
-            elif option not in fields or option.endswith(FAMILY):
-                faults.append(self._unknown(option))
-            elif text or unwrap_type(fields[option].type) not in {int, float, Path}:
-                try:
-                    values[fields[option].name] = _value_of(option, text, fields[option])
-                except UsageError as error:
-                    faults.append(error)
-        faults += [
-            UsageError("format {0} needs the option {1}. Give it: --option {1}=…", self.name, name)
-            for name, field in fields.items()
-            if field.required and not options.get(name) and field.name not in values
-        ]
-        if faults:
-            raise faults[0] if len(faults) == 1 else ProblemsError(map(error_text, faults))
+            if member and family + FAMILY in kinds:
+                table.setdefault(family, {})[member] = text
+            elif text or kind not in {int, float, Path}:
+                table[option] = _YES_OR_NO.get(text.casefold(), text) if kind is bool else text
         try:
-            return self.settings(**values)
-        except ValueError as error:  # raised by the settings themselves
-            raise ProblemsError([_("{}: {}", self.name, error_text(error))]) from None
-
-    def _unknown(self, option: str) -> UsageError:
-        return UsageError(
-            "format {} has no option {!r}.{} Options: {}",
-            self.name,
-            option,
-            did_you_mean(nearest_names(option, self.every_option)),
-            ", ".join(self.every_option) or _("none"),
-        )
+            place = f"format {self.name}"
+            return convert_settings(table, self.settings, place=place, spelled=True)
+        except ProblemsError as error:
+            if len(error.lines) > 1:
+                raise
+            raise UsageError(error.lines[0]) from None
 
 
 _YES_OR_NO = {"yes": True, "no": False}
-
-
-def _value_of(option: str, text: str, field: FieldInfo) -> object:
-    """The value that the text of an option means for a setting."""
-    kind = unwrap_type(field.type)
-    if kind is Path:
-        check_local(text, option)
-        return Path(text)
-    # msgspec takes no limits of a number that may also be None.
-    limited: Any = Annotated[(kind, *getattr(field.type, "__metadata__", (Meta(),)))]
-    value = _YES_OR_NO.get(text.casefold(), text) if kind is bool else text
-    try:
-        return msgspec.convert(value, limited, strict=False)
-    except msgspec.ValidationError as error:
-        reason: str = _("use yes or no")
-        if kind is not bool:
-            reason = describe_error(str(error), field.type).text
-        raise UsageError("option {}={}: {}", option, text, reason) from None
 
 
 def plain_file(path: Path) -> Path:

@@ -32,6 +32,9 @@ _LONGEST_TAIL = 8
 _ANY_FOLDER = frozenset({"images", "image", "imgs", "img", "pictures", "pics"})
 """Names of directories that contain no information about the image."""
 
+_MOST_ALIKE = 1000
+"""Maximum number of images with the same name among which the best is searched."""
+
 _LONGEST_NAME = 1000
 """Maximum length of an image's name with its directories."""
 
@@ -201,11 +204,11 @@ class ImageFinder:
 
     def _longest(self, parts: Sequence[str], *, by_stem: bool) -> tuple[int, list[Path]]:
         """The images with the longest common end of the path, and the number of its parts."""
+        last = _stem(parts[-1]) if by_stem else parts[-1]
         for size in range(min(len(parts), _LONGEST_TAIL), 0, -1):
-            for stem in _stems(parts[-1]) if by_stem else (parts[-1],):
-                key = (*map(_folded, parts[-size:-1]), _folded(stem))
-                if found := self._table(size, by_stem=by_stem).get(key):
-                    return size, found
+            key = (*map(_folded, parts[-size:-1]), _folded(last))
+            if found := self._table(size, by_stem=by_stem).get(key):
+                return size, found
         return 0, []
 
     def _table(self, size: int, *, by_stem: bool) -> dict[Key, list[Path]]:
@@ -235,8 +238,11 @@ class ImageFinder:
                 len(set(path.parent.parts) & set(folder.parts)),
             )
 
-        fits = [fit(path) for path in found] if len(found) > 1 else [()]
-        best = [path for path, each in zip(found, fits, strict=True) if each == max(fits)]
+        best = list(found)
+        if 1 < len(best) <= _MOST_ALIKE:
+            fits = [fit(path) for path in found]
+            highest = max(fits)
+            best = [path for path, of_path in zip(found, fits, strict=True) if of_path == highest]
         if len(set(best)) > 1:
             hint = _("Name the image with its folder, or put the annotation beside it")
             if self._images is None:
@@ -316,10 +322,10 @@ def _parts(name: str) -> list[str]:
     return [part for part in parts if part not in {"/", "//", ".", ".."}] or [""]
 
 
-def _stems(name: str) -> tuple[str, ...]:
-    """A file name without the suffix of an image; itself if it has none."""
+def _stem(name: str) -> str:
+    """A file name without the suffix of an image."""
     stem, _, suffix = name.rpartition(".")
-    return (stem,) if stem and suffix.casefold() in EXTENSIONS else (name,)
+    return stem if stem and suffix.casefold() in EXTENSIONS else name
 
 
 def _way(parts: Sequence[str], path: Path, size: int) -> str:
