@@ -256,6 +256,13 @@ def image_files(folder: Path) -> Iterator[Path]:
     return files_under(folder, EXTENSIONS)
 
 
+def walk(folder: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
+    """Every directory from a directory on, with the names in it, sorted, without system files."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not is_litter(name))
+        yield Path(place), folders, sorted(name for name in files if not is_litter(name))
+
+
 def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
     """Every file of those kinds under a directory, in order of path, without system files.
 
@@ -267,15 +274,14 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
             UTF-8, or there is an empty directory in its place, as container programs make them for
             files that they cannot mount.
     """
-    for place, folders, files in os.walk(folder):
-        if not (folders or files) and Path(place).suffix.casefold().lstrip(".") in suffixes:
+    for place, folders, files in walk(folder):
+        if not (folders or files) and place.suffix.casefold().lstrip(".") in suffixes:
             hint = _("Put the file at this path, or remove the folder")
-            raise DataError("an empty folder with the name of a file", file=Path(place), hint=hint)
-        folders[:] = sorted(name for name in folders if not is_litter(name))
-        for name in sorted(files):
+            raise DataError("an empty folder with the name of a file", file=place, hint=hint)
+        for name in files:
             check_time()
-            path = Path(place, name)
-            if path.suffix.casefold().lstrip(".") in suffixes and not is_litter(name):
+            path = place / name
+            if path.suffix.casefold().lstrip(".") in suffixes:
                 check_name(name, path)
                 yield kept_inside(path, folder)
 

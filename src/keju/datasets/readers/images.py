@@ -7,7 +7,6 @@ import. Names are untrusted: no image outside of the directories is read.
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from base64 import b64decode
@@ -16,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.readers.base import inside, is_litter, join_names, kept_inside
+from keju.datasets.readers.base import inside, join_names, kept_inside, walk
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, shortened
@@ -299,12 +298,11 @@ _URL_SAFE = str.maketrans("-_", "+/")
 
 def _images_under(top: Path, below: set[str]) -> Iterator[Path]:
     """Images below a directory; adds the names of the directories, also empty ones, to `below`."""
-    for place, folders, files in os.walk(top):
-        folders[:] = sorted(name for name in folders if not is_litter(name))
+    for place, folders, files in walk(top):
         below.update(map(_folded, folders))
-        for name in sorted(files):
-            if name.rpartition(".")[2].casefold() in EXTENSIONS and not is_litter(name):
-                yield Path(place, name)
+        for name in files:
+            if name.rpartition(".")[2].casefold() in EXTENSIONS:
+                yield place / name
 
 
 def _is_plain(name: str) -> bool:

@@ -6,7 +6,6 @@ It is for detection: nothing is read as a whole, and what cannot be read counts 
 from __future__ import annotations
 
 import codecs
-import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,7 +13,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from keju.datasets.readers.base import is_litter, leads_out
+from keju.datasets.readers.base import leads_out, walk
 from keju.datasets.readers.encodings import codec_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import JsonObject
@@ -167,6 +166,5 @@ def _walk(src: Path) -> Iterator[Path]:
     if not src.is_dir():
         yield src
         return
-    for place, folders, files in os.walk(src):
-        folders[:] = sorted(name for name in folders if not is_litter(name))
-        yield from (Path(place, name) for name in sorted(files) if not is_litter(name))
+    for place, __, files in walk(src):
+        yield from (place / name for name in files)
