@@ -254,8 +254,8 @@ def test_a_reader_of_a_file_has_typed_options(file, tmp_path, keju):
     done = imported("typed", "first=7", "field.id=编号", "dry-run=yes")
     assert done.splitlines()[0] == "note: {'id': '编号'} True"
     wrong = imported("typed", "first=-1", "dry-run=perhaps")
-    assert "first=-1: use a whole number, 0 or more" in wrong
-    assert "dry-run=perhaps: use yes or no" in wrong
+    assert "first: expected a whole number >= 0" in wrong
+    assert "dry_run: expected true or false" in wrong
 
 
 def test_a_recipe_uses_source_reader_and_step_of_a_file(file, tmp_path, keju):

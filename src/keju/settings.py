@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
@@ -97,7 +97,7 @@ def convert_settings(
                 faults.append(_("{}: {}", place, missing))
             continue
         try:
-            kind, value = field.type, given[name]
+            kind, value = without_none(field.type), given[name]
             values[name] = msgspec.convert(value, kind, strict=not spelled, dec_hook=decode)
         except msgspec.ValidationError as error:
             problem = describe_error(str(error), field.type)
@@ -162,6 +162,16 @@ def list_allowed_values(kind: object) -> list[object]:
     if get_origin(kind) is Literal:
         return list(get_args(kind))
     return [value for part in get_args(kind) for value in list_allowed_values(part)]
+
+
+def without_none(kind: Any) -> Any:  # noqa: ANN401 - an annotation
+    """An annotated type without None: msgspec takes no limits of a number that may be None."""
+    if get_origin(kind) is not Annotated:
+        return kind
+    inner, *metadata = get_args(kind)
+    parts = [part for part in get_args(inner) if part is not NoneType]
+    alone = len(parts) == 1 and get_origin(inner) in {Union, UnionType}
+    return Annotated[(parts[0], *metadata)] if alone else kind
 
 
 def get_description(kind: object) -> str:

@@ -12,7 +12,7 @@ import pytest
 from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
-from keju.datasets.readers.main_text import extract_page_text
+from keju.datasets.readers.saved_pages import extract_page_text
 from keju.datasets.store import Dataset
 from keju.errors import KejuError, ProblemsError
 from keju.items import Item

@@ -115,7 +115,7 @@ def test_several_forms_are_named_and_one_can_be_chosen(read, tmp_path):
         assert part in str(refused.value)
     by_form = [read("obi-recognition", src, form=name).items for name in ("voc", "yolo")]
     assert by_form[0] == by_form[1]
-    with pytest.raises(UsageError, match="form=png: no value 'png'"):
+    with pytest.raises(UsageError, match="form: no value 'png'"):
         read("obi-recognition", src, form="png")
 
 
@@ -165,7 +165,7 @@ def test_images_without_boxes_are_negatives_where_that_is_declared(read, tmp_pat
         read("obi-recognition", src)
     done = read("obi-recognition", src, without_boxes="negative")
     assert [item.answer for item in done.items if "tree" in item.id] == ["no"]
-    with pytest.raises(UsageError, match="without-boxes=no: no value 'no'"):
+    with pytest.raises(UsageError, match="without_boxes: no value 'no'"):
         read("obi-recognition", src, without_boxes="no")
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keju.datasets.readers.base import files_under, inside, kept_inside
-from keju.datasets.readers.links import leads_out
+from keju.datasets.readers.base import files_under, inside, kept_inside, leads_out
 from keju.errors import DataError
 from tests.support.released import put
 

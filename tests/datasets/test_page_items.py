@@ -178,8 +178,8 @@ def test_an_export_folder_is_no_edition(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"text": "none"}, "text=none: no value 'none'. Did you mean 'notes'"),
-        ({"order": "best"}, "order=best: no value 'best'. Choose from: auto, document, geometry"),
+        ({"text": "none"}, "text: no value 'none'. Did you mean 'notes'"),
+        ({"order": "best"}, "order: no value 'best'. Choose from: auto, document, geometry"),
         ({"task": "T10"}, "task 'T10' does not ask for a transcription"),
         ({"kinds": "Glose"}, "'Glose' does not have the form WORD=KIND"),
         ({"kinds": "Glose=gloss"}, "'Glose=gloss' does not have the form WORD=KIND"),

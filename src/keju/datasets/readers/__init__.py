@@ -45,8 +45,7 @@ FORMATS: Registry[Reader[Any]] = Registry(
 
 
 AUTO = "auto"
-"""The value in place of a format that selects the one found by `detecting.best`, with its options.
-"""
+"""The value in place of a format that selects the one found by `find_best`, with its options."""
 
 
 class Imported(NamedTuple):
@@ -139,35 +138,31 @@ def _about_counts(manifest: DatasetManifest) -> Iterator[str]:
     Only of what a mapping gives: readers that draw name the numbers that they draw.
     """
     different: dict[str, list[Text]] = {}
-    if "mapping" not in manifest.made:
-        return
-    for name, number in manifest.tasks.items():
+    for name, number in manifest.tasks.items() if "mapping" in manifest.made else ():
         kind = task(name) if has_task(name) else None
         if kind and kind.from_paper and kind.count_kind != "images" and number != kind.count:
             counts = _("{} {:,} of {:,}", kind.id, number, kind.count)
             different.setdefault(kind.benchmark, []).append(counts)
     for name, numbers in different.items():
-        more = len(numbers) - _SHOWN
         shown: str = join_parts(numbers[:_SHOWN])
-        shown = _("{} and {:,} more tasks", shown, more) if more > 0 else shown
+        if (more := len(numbers) - _SHOWN) > 0:
+            shown = _("{} and {:,} more tasks", shown, more)
         yield _("{} states other numbers of items: {}", name, shown)
 
 
 def _about_unknown(manifest: DatasetManifest) -> Iterator[str]:
     """Notes on a licence or source that was not given, and the licence that a definition states."""
     about = {"licence": manifest.licence, "source": manifest.source}
-    missing = [name for name, value in about.items() if value.strip().casefold() == UNKNOWN]
-    if not missing:
-        return
-    given = [f"--{name}" for name in missing]
-    release = f"keju build release DATASET --out DIR {' '.join(f'{name} …' for name in given)}"
-    yield _(
-        "not given: {}. The dataset stores the value unknown. Models can be evaluated without "
-        "it; a release needs it: {}",
-        ", ".join(given),
-        release,
-    )
-    if "licence" not in missing:
+    missing = [f"--{name}" for name, value in about.items() if value.strip().casefold() == UNKNOWN]
+    if missing:
+        options = " ".join(f"{option} …" for option in missing)
+        yield _(
+            "not given: {}. The dataset stores the value unknown. Models can be evaluated without "
+            "it; a release needs it: {}",
+            ", ".join(missing),
+            f"keju build release DATASET --out DIR {options}",
+        )
+    if "--licence" not in missing:
         return
     for name in sorted({task(each).benchmark for each in manifest.tasks if has_task(each)}):
         if licence := benchmark(name).licence:
@@ -181,19 +176,17 @@ def _about_unknown(manifest: DatasetManifest) -> Iterator[str]:
 
 def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader[Any], Options, list[str]]:
     """The reader of that name or, for `AUTO`, the best one with its options, and a note of it."""
-    if name == AUTO and "map" in given:
+    if name != AUTO:
+        return FORMATS.find(name), given, []
+    if "map" in given:
         return FORMATS["mapped"], given, [_("read as mapped by {}", given["map"])]
-    if name == AUTO and src.exists():
-        listing, usable = Listing(src), list(FORMATS.list_usable())
-        if not listing.obstacle() and not any(
-            each.detection.fit >= LOWEST for each in find_candidates(listing, usable)
-        ):
-            return FORMATS["drafted"], given, [_("no format fits; read by its drafted mapping")]
-        reader, detection = find_best(listing, usable)
-        options = {**detection.options, **given}
-        said = "".join(f" --option {key}={value}" for key, value in options.items())
-        note = _("read as {}: {}", f"{reader.name}{said}", detection.what)
-        return reader, options, [note]
-    if name == AUTO:
+    if not src.exists():
         raise UsageError("{}: no such file or folder", src)
-    return FORMATS.find(name), given, []
+    listing, usable = Listing(src), list(FORMATS.list_usable())
+    candidates = [] if listing.obstacle() else find_candidates(listing, usable)
+    if not listing.obstacle() and all(each.detection.fit < LOWEST for each in candidates):
+        return FORMATS["drafted"], given, [_("no format fits; read by its drafted mapping")]
+    reader, detection = find_best(listing, usable)
+    options = {**detection.options, **given}
+    stated = "".join(f" --option {key}={value}" for key, value in options.items())
+    return reader, options, [_("read as {}: {}", f"{reader.name}{stated}", detection.what)]

@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Meta
-from msgspec.structs import FieldInfo
 
 from keju.datasets.import_progress import count
 from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.links import leads_out
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
-from keju.errors import (
-    DataError,
-    ProblemsError,
-    UsageError,
-    did_you_mean,
-    error_text,
-    nearest_names,
-    shortened,
-)
+from keju.errors import DataError, ProblemsError, UsageError, shortened
 from keju.images import EXTENSIONS
-from keju.local_paths import check_local
 from keju.settings import (
     FAMILY,
     Settings,
-    describe_error,
+    convert_settings,
     list_options,
     name_option,
     unwrap_type,
@@ -57,7 +46,6 @@ MOST_TEXT = 256 << 20
 NO_OPTIONS: Options = MappingProxyType({})
 
 S = TypeVar("S", bound=Settings)
-S_contra = TypeVar("S_contra", bound=Settings, contravariant=True)
 
 Read = Callable[[Path, DatasetWriter, S], Iterable[str]]
 """Reads a source into a writer; returns notes for the user, one line each.
@@ -117,63 +105,30 @@ class Reader(Generic[S]):
             UsageError: an option is unknown, missing or has a wrong value.
             ProblemsError: there are several errors.
         """
-        fields = {name_option(each): each for each in msgspec.structs.fields(self.settings)}
-        values: dict[str, Any] = {}
-        faults: list[UsageError] = []
+        kinds = {
+            name_option(each): unwrap_type(each.type)
+            for each in msgspec.structs.fields(self.settings)
+        }
+        table: dict[str, Any] = {}
         for option, text in options.items():
             family, __, member = option.partition(".")
+            kind = kinds.get(option)
             if option == OPTION and self.texts:
                 continue
-            if member and family + FAMILY in fields:
-                values.setdefault(fields[family + FAMILY].name, {})[member] = text
-            elif option not in fields or option.endswith(FAMILY):
-                faults.append(self._unknown(option))
-            elif text or unwrap_type(fields[option].type) not in {int, float, Path}:
-                try:
-                    values[fields[option].name] = _value_of(option, text, fields[option])
-                except UsageError as error:
-                    faults.append(error)
-        faults += [
-            UsageError("format {0} needs the option {1}. Give it: --option {1}=…", self.name, name)
-            for name, field in fields.items()
-            if field.required and not options.get(name) and field.name not in values
-        ]
-        if faults:
-            raise faults[0] if len(faults) == 1 else ProblemsError(map(error_text, faults))
+            if member and family + FAMILY in kinds:
+                table.setdefault(family, {})[member] = text
+            elif text or kind not in {int, float, Path}:
+                table[option] = _YES_OR_NO.get(text.casefold(), text) if kind is bool else text
         try:
-            return self.settings(**values)
-        except ValueError as error:  # raised by the settings themselves
-            raise ProblemsError([_("{}: {}", self.name, error_text(error))]) from None
-
-    def _unknown(self, option: str) -> UsageError:
-        return UsageError(
-            "format {} has no option {!r}.{} Options: {}",
-            self.name,
-            option,
-            did_you_mean(nearest_names(option, self.every_option)),
-            ", ".join(self.every_option) or _("none"),
-        )
+            place = f"format {self.name}"
+            return convert_settings(table, self.settings, place=place, spelled=True)
+        except ProblemsError as error:
+            if len(error.lines) > 1:
+                raise
+            raise UsageError(error.lines[0]) from None
 
 
 _YES_OR_NO = {"yes": True, "no": False}
-
-
-def _value_of(option: str, text: str, field: FieldInfo) -> object:
-    """The value that the text of an option means for a setting."""
-    kind = unwrap_type(field.type)
-    if kind is Path:
-        check_local(text, option)
-        return Path(text)
-    # msgspec takes no limits of a number that may also be None.
-    limited: Any = Annotated[(kind, *getattr(field.type, "__metadata__", (Meta(),)))]
-    value = _YES_OR_NO.get(text.casefold(), text) if kind is bool else text
-    try:
-        return msgspec.convert(value, limited, strict=False)
-    except msgspec.ValidationError as error:
-        reason: str = _("use yes or no")
-        if kind is not bool:
-            reason = describe_error(str(error), field.type).text
-        raise UsageError("option {}={}: {}", option, text, reason) from None
 
 
 def plain_file(path: Path) -> Path:
@@ -301,6 +256,13 @@ def image_files(folder: Path) -> Iterator[Path]:
     return files_under(folder, EXTENSIONS)
 
 
+def walk(folder: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
+    """Every directory from a directory on, with the names in it, sorted, without system files."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not is_litter(name))
+        yield Path(place), folders, sorted(name for name in files if not is_litter(name))
+
+
 def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
     """Every file of those kinds under a directory, in order of path, without system files.
 
@@ -312,17 +274,53 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
             UTF-8, or there is an empty directory in its place, as container programs make them for
             files that they cannot mount.
     """
-    for place, folders, files in os.walk(folder):
-        if not (folders or files) and Path(place).suffix.casefold().lstrip(".") in suffixes:
+    for place, folders, files in walk(folder):
+        if not (folders or files) and place.suffix.casefold().lstrip(".") in suffixes:
             hint = _("Put the file at this path, or remove the folder")
-            raise DataError("an empty folder with the name of a file", file=Path(place), hint=hint)
-        folders[:] = sorted(name for name in folders if not is_litter(name))
-        for name in sorted(files):
+            raise DataError("an empty folder with the name of a file", file=place, hint=hint)
+        for name in files:
             check_time()
-            path = Path(place, name)
-            if path.suffix.casefold().lstrip(".") in suffixes and not is_litter(name):
+            path = place / name
+            if path.suffix.casefold().lstrip(".") in suffixes:
                 check_name(name, path)
                 yield kept_inside(path, folder)
+
+
+_BLOB = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_REVISION = re.compile(r"[0-9a-f]{40}")
+_REPOSITORY = re.compile(r"(?:datasets|models|spaces)--.+")
+
+
+def leads_out(path: Path, root: Path) -> bool:
+    """Whether a path under a directory is, or goes through, a link to a place outside of it.
+
+    One kind of link to outside is allowed: `huggingface_hub` stores a download as
+    ``datasets--OWNER--NAME/snapshots/REVISION/…``, where each file is a link into the directory
+    ``blobs`` of the same repository (its documentation, "Understand caching").
+    """
+    try:
+        resolved, inner = path.resolve(), root.resolve()
+    except (OSError, RuntimeError):  # Links to each other, in Python 3.11 and 3.12.
+        return True
+    if resolved.is_relative_to(inner):
+        return False
+    return not (path.parent.resolve().is_relative_to(inner) and _is_blob(path, resolved))
+
+
+def _is_blob(path: Path, resolved: Path) -> bool:
+    """Whether a link inside a snapshot leads to a file of the blobs of the same repository."""
+    place = path.parent.resolve()
+    for snapshots in (place, *place.parents):
+        if snapshots.name == "snapshots":
+            repository = snapshots.parent
+            revision = place.relative_to(snapshots).parts[:1]
+            return (
+                bool(_REPOSITORY.fullmatch(repository.name))
+                and bool(revision and _REVISION.fullmatch(revision[0]))
+                and resolved.parent == repository / "blobs"
+                and bool(_BLOB.fullmatch(resolved.name))
+            )
+    return False
 
 
 def kept_inside(path: Path, folder: Path) -> Path:

@@ -62,13 +62,8 @@ def find_best(listing: Listing, readers: Iterable[Reader[Any]]) -> Candidate:
         commands = "; ".join(detection_command(each, listing) for each in equal)
         raise UsageError("{}: several formats fit equally. Choose one: {}", listing.src, commands)
     if missing := fitting[0].detection.missing:
-        raise DataError(
-            "{} fits, but it needs {}",
-            fitting[0].reader.name,
-            missing,
-            file=listing.src,
-            hint=_("See: {}", detect),
-        )
+        problem = _("{} fits, but it needs {}", fitting[0].reader.name, missing)
+        raise DataError(problem, file=listing.src, hint=_("See: {}", detect))
     return fitting[0]
 
 

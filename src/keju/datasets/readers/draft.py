@@ -17,9 +17,8 @@ import msgspec
 from msgspec import Struct, field
 
 from keju.datasets.readers.base import files_under, image_files, plain_name
-from keju.datasets.readers.cells import blanks_of, flat
+from keju.datasets.readers.cells import CONVERSATION, flat, named_columns
 from keju.datasets.readers.choices import is_number
-from keju.datasets.readers.conversations import CONVERSATION
 from keju.datasets.readers.mapping import TODO, Columns, Mapping, as_tuple, mapping_from, todos
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES, lists_in
@@ -405,8 +404,8 @@ class _Draft:
         column = self.roles.get("task", "")
         tables: list[dict[str, Any]] = []
         for each in self.lists:
-            words = (*reversed(each.key), PurePosixPath(each.path).stem,
-                     *reversed(PurePosixPath(each.path).parent.parts))  # fmt: skip
+            folders = PurePosixPath(each.path).parent.parts
+            words = (*each.key[::-1], PurePosixPath(each.path).stem, *folders[::-1])
             table = {"path": each.path, "key": each.key, "shape": each.shape}
             missing = not column or any(not _text(_value(row, column)) for row in each.rows)
             if missing and "task" not in stated:
@@ -482,8 +481,6 @@ class _Draft:
     # ---- images
 
     def _images(self) -> None:
-        if "image" in self.roles:
-            return
         if self.images:
             reason = _("a column, or a path such as {}", "images/{ID}.*")
         else:
@@ -523,10 +520,10 @@ class _Draft:
 
     def _others(self, columns: list[str], fields: dict[str, Columns], keys: dict[str, Any]) -> None:
         """Every column without a role: metadata, or ignored."""
-        used = set(_named_by([*fields.values(), *keys.get("blanks", {}).values()]))
-        used.add(self.made.get("messages", ""))
+        used = {*CONVERSATION, self.made.get("messages", "")}
+        for names in (*fields.values(), *keys.get("blanks", {}).values()):
+            used.update(named_columns(names))
         used.discard("")  # A column of a table may have no name.
-        used.update(CONVERSATION)
         stated = set(keys.get("metadata", {}).values())
         metadata: dict[str, str] = {}
         group = fields.get("group")
@@ -560,11 +557,8 @@ class _Draft:
 
     def _from_images(self) -> None:
         if self.src.is_dir() and not self.images:
-            raise DataError(
-                "no tables and no images",
-                file=self.src,
-                hint=_("Expected a table ({}), or images", ", ".join(SUFFIXES)),
-            )
+            hint = _("Expected a table ({}), or images", ", ".join(SUFFIXES))
+            raise DataError("no tables and no images", file=self.src, hint=hint)
         nested = any("/" in image for image in self.images)
         self.made["fields"] = {"group": "folder"} if nested else {}
         for ending in (".gt.txt", ".txt"):
@@ -574,17 +568,14 @@ class _Draft:
                 break
         self.made["constants"] = {"task": self._one([])}
 
-    def _has_chinese(self) -> bool:
-        texts = (cell for row in self._rows for cell in row.values() if isinstance(cell, str))
-        return any(count_han(text[:LONGEST]) for text in texts)
-
     def _fit(self) -> float:
         """How sure it is that the source is of the preset's benchmark: named tasks, then signs."""
-        if not self.preset.name or not self.lists or not self._has_chinese():
+        texts = (cell for row in self._rows for cell in row.values() if isinstance(cell, str))
+        if not self.preset.name or not any(count_han(text[:LONGEST]) for text in texts):
             return 0.0
         column = self.roles.get("task", "")
         if column and self.said:
-            words = {_text(_value(row, c)) for row in self._rows for c in _named_by([column])}
+            words = {_text(_value(row, c)) for row in self._rows for c in named_columns(column)}
             if any(self.words.named(word) for word in words if word and not has_task(word)):
                 return 1.0
         columns = {plain_name(c) for c in _columns(self._rows)}
@@ -620,12 +611,6 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         return " | ".join(map(_text, value))
     return "" if value is None or isinstance(value, bytes) else str(value).strip()
-
-
-def _named_by(columns: Iterable[Columns]) -> Iterator[str]:
-    for each in columns:
-        for column in as_tuple(each):
-            yield from blanks_of(column) or [column]
 
 
 def _is_plain(value: str, named: list[Task]) -> bool:

@@ -7,7 +7,6 @@ import. Names are untrusted: no image outside of the directories is read.
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from base64 import b64decode
@@ -16,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.readers.base import inside, is_litter, join_names, kept_inside
+from keju.datasets.readers.base import inside, join_names, kept_inside, walk
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, shortened
@@ -31,6 +30,9 @@ _LONGEST_TAIL = 8
 
 _ANY_FOLDER = frozenset({"images", "image", "imgs", "img", "pictures", "pics"})
 """Names of directories that contain no information about the image."""
+
+_MOST_ALIKE = 1000
+"""Maximum number of images with the same name among which the best is searched."""
 
 _LONGEST_NAME = 1000
 """Maximum length of an image's name with its directories."""
@@ -193,22 +195,19 @@ class ImageFinder:
         found: list[Path] = []
         for path in self._walk():
             if len(found) == MOST_FILES:
-                raise DataError(
-                    "more than {:,} images, so they cannot be searched",
-                    MOST_FILES,
-                    file=self.roots[0],
-                    hint="Give the folder of the images: --option images=FOLDER",
-                )
+                problem = _("more than {:,} images, so they cannot be searched", MOST_FILES)
+                hint = _("Give the folder of the images: --option images=FOLDER")
+                raise DataError(problem, file=self.roots[0], hint=hint)
             found.append(path)
         return tuple(found)
 
     def _longest(self, parts: Sequence[str], *, by_stem: bool) -> tuple[int, list[Path]]:
         """The images with the longest common end of the path, and the number of its parts."""
+        last = _stem(parts[-1]) if by_stem else parts[-1]
         for size in range(min(len(parts), _LONGEST_TAIL), 0, -1):
-            for stem in _stems(parts[-1]) if by_stem else (parts[-1],):
-                key = (*map(_folded, parts[-size:-1]), _folded(stem))
-                if found := self._table(size, by_stem=by_stem).get(key):
-                    return size, found
+            key = (*map(_folded, parts[-size:-1]), _folded(last))
+            if found := self._table(size, by_stem=by_stem).get(key):
+                return size, found
         return 0, []
 
     def _table(self, size: int, *, by_stem: bool) -> dict[Key, list[Path]]:
@@ -224,11 +223,7 @@ class ImageFinder:
     def _chosen(
         self, found: Sequence[Path], name: str, place: Place, near: Collection[str]
     ) -> Path:
-        """The one image of several that fits best.
-
-        Raises:
-            DataError: several fit equally, or the image is a link that leads out.
-        """
+        """The one image of several that fits best."""
         folder = place.file.parent
         wanted = {_folded(each) for each in (*near, place.file.stem, folder.name)}
 
@@ -242,8 +237,11 @@ class ImageFinder:
                 len(set(path.parent.parts) & set(folder.parts)),
             )
 
-        fits = [fit(path) for path in found] if len(found) > 1 else [()]
-        best = [path for path, each in zip(found, fits, strict=True) if each == max(fits)]
+        best = list(found)
+        if 1 < len(best) <= _MOST_ALIKE:
+            fits = [fit(path) for path in found]
+            highest = max(fits)
+            best = [path for path, of_path in zip(found, fits, strict=True) if of_path == highest]
         if len(set(best)) > 1:
             hint = _("Name the image with its folder, or put the annotation beside it")
             if self._images is None:
@@ -300,12 +298,11 @@ _URL_SAFE = str.maketrans("-_", "+/")
 
 def _images_under(top: Path, below: set[str]) -> Iterator[Path]:
     """Images below a directory; adds the names of the directories, also empty ones, to `below`."""
-    for place, folders, files in os.walk(top):
-        folders[:] = sorted(name for name in folders if not is_litter(name))
+    for place, folders, files in walk(top):
         below.update(map(_folded, folders))
-        for name in sorted(files):
-            if name.rpartition(".")[2].casefold() in EXTENSIONS and not is_litter(name):
-                yield Path(place, name)
+        for name in files:
+            if name.rpartition(".")[2].casefold() in EXTENSIONS:
+                yield place / name
 
 
 def _is_plain(name: str) -> bool:
@@ -323,10 +320,10 @@ def _parts(name: str) -> list[str]:
     return [part for part in parts if part not in {"/", "//", ".", ".."}] or [""]
 
 
-def _stems(name: str) -> tuple[str, ...]:
-    """A file name without the suffix of an image; itself if it has none."""
+def _stem(name: str) -> str:
+    """A file name without the suffix of an image."""
     stem, _, suffix = name.rpartition(".")
-    return (stem,) if stem and suffix.casefold() in EXTENSIONS else (name,)
+    return stem if stem and suffix.casefold() in EXTENSIONS else name
 
 
 def _way(parts: Sequence[str], path: Path, size: int) -> str:

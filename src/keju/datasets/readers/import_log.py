@@ -31,8 +31,8 @@ def printable(text: str, most: int = _LONGEST) -> str:
 class ImportLog:
     """Record of one import: the encodings of texts, and the use of each field of its records.
 
-    Args:
-        encoding: the encoding of all texts, where the user gave it; empty: detected.
+    `encoding` is that of all texts, where the user gave it; empty: detected. `dropped` are the
+    dropped records, each with the reason.
     """
 
     def __init__(self, encoding: str = "") -> None:
@@ -47,7 +47,6 @@ class ImportLog:
         self._first: dict[str, str] = {}
         self._doubtful: dict[str, str] = {}
         self.dropped: list[tuple[str, str]] = []
-        """Dropped records, each with the reason."""
         self._lost: Counter[int] = Counter()
         self._lost_at: list[str] = []
         self._lost_places = 0

@@ -6,7 +6,6 @@ It is for detection: nothing is read as a whole, and what cannot be read counts 
 from __future__ import annotations
 
 import codecs
-import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,10 +13,9 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from keju.datasets.readers.base import is_litter
+from keju.datasets.readers.base import leads_out, walk
 from keju.datasets.readers.encodings import codec_of
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.links import leads_out
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES, first_records
 from keju.datasets.readers.words import shell_word
@@ -124,10 +122,7 @@ class Listing:
         return self._texts[path]
 
     def records(self, path: PurePosixPath, most: int = 20) -> list[JsonObject]:
-        """The first records of a table, as far as it can be read; of any other file empty.
-
-        Of a JSON object these are the records of the first list in it.
-        """
+        """The first records of a table, or of the first list in it; empty if none can be read."""
         if (path, most) not in self._records:
             full = self.path(path)
             readable = full is not None and path.suffix.casefold() in SUFFIXES
@@ -142,28 +137,23 @@ class Listing:
                 return Obstacle(_("This is an archive, which keju does not unpack"), run)
         elif not self.files:
             return Obstacle(_("The folder has no files"), _("Check the path"))
-        return self._archives_alone()
-
-    def _archives_alone(self) -> Obstacle | None:
         found = self.archives
         beside = _NOT_DATA.union(path.suffix.casefold() for path in found)
         if not found or any(path.suffix.casefold() not in beside for path in self.files):
             return None
-        return Obstacle(
-            n_(
-                "The folder has {n:,} archive, which keju does not unpack",
-                "The folder has {n:,} archives, which keju does not unpack",
-                len(found),
-            ),
-            _("Run: {}", unpacking_command(self.root / found[0])),
+        problem = n_(
+            "The folder has {n:,} archive, which keju does not unpack",
+            "The folder has {n:,} archives, which keju does not unpack",
+            len(found),
         )
+        return Obstacle(problem, _("Run: {}", unpacking_command(self.root / found[0])))
 
 
 def unpacking_command(archive: Path) -> str:
     """The command that unpacks an archive into a directory with its name; empty for other files."""
-    word, folder = _word(archive), _word(archive.with_suffix(""))
+    word, folder = shell_word(str(archive)), shell_word(str(archive.with_suffix("")))
     if ending := _TAR.search(archive.name):
-        folder = _word(archive.with_name(archive.name[: ending.start()] or "data"))
+        folder = shell_word(str(archive.with_name(archive.name[: ending.start()] or "data")))
         return f"mkdir {folder} && tar -xf {word} -C {folder}"
     return {
         ".zip": _("{}   (names in Chinese: unzip -O GB18030)", f"unzip {word} -d {folder}"),
@@ -176,10 +166,5 @@ def _walk(src: Path) -> Iterator[Path]:
     if not src.is_dir():
         yield src
         return
-    for place, folders, files in os.walk(src):
-        folders[:] = sorted(name for name in folders if not is_litter(name))
-        yield from (Path(place, name) for name in sorted(files) if not is_litter(name))
-
-
-def _word(path: Path) -> str:
-    return shell_word(str(path))
+    for place, __, files in walk(src):
+        yield from (place / name for name in files)

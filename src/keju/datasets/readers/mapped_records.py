@@ -13,8 +13,14 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import files_under, image_files, join_names, source_text
-from keju.datasets.readers.cells import Record, cell_text, flat, named_columns
-from keju.datasets.readers.conversations import CONVERSATION, with_conversation
+from keju.datasets.readers.cells import (
+    CONVERSATION,
+    Record,
+    cell_text,
+    flat,
+    named_columns,
+    with_conversation,
+)
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.mapping import Columns, Lookup, Mapping, Table, as_tuple
 from keju.datasets.readers.records import JsonObject, Place
@@ -225,14 +231,9 @@ def with_groups(
             elif skipped is None:
                 yield record
     if first and not is_matched:
-        raise DataError(
-            "{} matches none of {:,} texts, e.g. {!r}",
-            key,
-            count,
-            text_of(first),
-            file=first.place.file,
-            hint=_("Edit the pattern of {} in the mapping", key),
-        )
+        problem = _("{} matches none of {:,} texts, e.g. {!r}", key, count, text_of(first))
+        hint = _("Edit the pattern of {} in the mapping", key)
+        raise DataError(problem, file=first.place.file, hint=hint)
 
 
 def _groups(pattern: str, texts: Iterable[str], key: str) -> list[dict[str, str] | None]:
@@ -301,13 +302,8 @@ def _looked_up(root: Path, records: Iterable[Record], lookup: Lookup) -> Iterato
         is_found = is_found or line is not blank
         yield record._replace(cells={**line, **record.cells})
     if lines and not is_found:
-        raise DataError(
-            "no record has its {!r} in {!r}",
-            lookup.key,
-            lookup.by,
-            file=root / lookup.path,
-            hint="Correct key and by in [[lookup]]",
-        )
+        problem = _("no record has its {!r} in {!r}", lookup.key, lookup.by)
+        raise DataError(problem, file=root / lookup.path, hint="Correct key and by in [[lookup]]")
 
 
 def _lookup_files(root: Path, lookup: Lookup) -> list[Path]:

@@ -205,10 +205,5 @@ def check_complete(mapping: Mapping, file: Path | None = None) -> None:
     if left := todos(mapping):
         place, text = left[0]
         about = text.removeprefix(TODO).lstrip(": ")
-        raise DataError(
-            "this value of the draft is still TODO{}",
-            f" ({about})" if about else "",
-            file=file,
-            item=place,
-            hint="Complete it, or delete the line",
-        )
+        problem = _("this value of the draft is still TODO{}", f" ({about})" if about else "")
+        raise DataError(problem, file=file, item=place, hint="Complete it, or delete the line")

@@ -110,11 +110,6 @@ def _image(src: Path, name: str, tables: Packed, file: Path, item: str) -> tuple
         path = inside(src, name, file=file, item=item)
         return source_bytes(path), str(path)
     if name not in tables:
-        raise DataError(
-            "the image {!r} is missing from the tables of images",
-            name,
-            file=file,
-            item=item,
-            hint="Export the dataset again",
-        )
+        problem = _("the image {!r} is missing from the tables of images", name)
+        raise DataError(problem, file=file, item=item, hint="Export the dataset again")
     return tables.image_bytes(name), f"{src}: {name}"

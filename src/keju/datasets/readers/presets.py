@@ -17,7 +17,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from keju.datasets.readers.base import Detection, Reader
-from keju.datasets.readers.cells import blanks_of
+from keju.datasets.readers.cells import named_columns
 from keju.datasets.readers.detecting import LOWEST
 from keju.datasets.readers.draft import MOST_BYTES, Drafted, Preset, draft, mapping_text
 from keju.datasets.readers.listing import Listing
@@ -26,7 +26,7 @@ from keju.datasets.readers.mapped_records import PLACE_COLUMNS
 from keju.datasets.readers.mapping import Columns, Mapping, as_tuple, mapping_from
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES
-from keju.datasets.readers.words import shell_word
+from keju.datasets.readers.words import write_command
 from keju.datasets.store import DatasetWriter
 from keju.definitions import has_task, tasks_named
 from keju.definitions import task as find_task
@@ -69,21 +69,20 @@ class PresetSettings(Settings, frozen=True, kw_only=True):
     ] = False
 
 
+_KEYS = ("constants", "metadata", "only", "answer_is", "newlines")
+"""Settings that are keys of a mapping as they are."""
+
+
 def given_keys(settings: PresetSettings) -> dict[str, Any]:
     """The keys of a mapping that settings state.
 
     Raises:
         UsageError: a list of columns is not one of TOML.
     """
-    keys: dict[str, Any] = {
-        "fields": {role: _columns(role, text) for role, text in settings.fields.items()},
-        "constants": dict(settings.constants),
-        "metadata": dict(settings.metadata),
-        "only": dict(settings.only),
-        "answer_is": settings.answer_is,
-        "newlines": settings.newlines,
-    }
-    return {key: value for key, value in keys.items() if value}
+    keys = {key: getattr(settings, key) for key in _KEYS if getattr(settings, key)}
+    if settings.fields:
+        keys["fields"] = {role: _columns(role, text) for role, text in settings.fields.items()}
+    return keys
 
 
 def _columns(role: str, text: str) -> object:
@@ -104,16 +103,16 @@ def read_preset(file: Path) -> Preset:
     return read_toml(file, Preset, hint="Correct the preset")
 
 
-def preset_reader(file: Path) -> Reader[PresetSettings]:
-    """The format of a preset."""
-    return reader_of(read_preset(file))
-
-
 _LONGEST = 10_000
 """Characters of a text in which Chinese ones are looked for."""
 
 _PRESETS: dict[str, Preset] = {}
 """The presets of formats, by name."""
+
+
+def preset_reader(file: Path) -> Reader[PresetSettings]:
+    """The format of a preset."""
+    return reader_of(read_preset(file))
 
 
 def reader_of(preset: Preset) -> Reader[PresetSettings]:
@@ -134,10 +133,9 @@ def reader_of(preset: Preset) -> Reader[PresetSettings]:
     def detect(listing: Listing) -> Detection | None:
         if preset.whole:
             return _detect_whole(listing, preset)
-        files = listing.ending(*(suffix.lstrip(".") for suffix in SUFFIXES))
-        if not files or sum(path.stat().st_size for f in files if (path := listing.path(f))) > (
-            MOST_BYTES * 256
-        ):
+        files = _tables(listing)
+        paths = filter(None, map(listing.path, files))
+        if not files or sum(path.stat().st_size for path in paths) > MOST_BYTES * 256:
             return None
         drafted = draft(listing.src, preset)
         if not drafted.fit:
@@ -180,38 +178,39 @@ def _with_found(mapping: Mapping, preset: Preset, src: Path) -> Mapping:
     tables = [listing.records(path, 1) for path in _tables_of(mapping, listing)]
     columns = {*preset.signs, *PLACE_COLUMNS}.union(*(row for table in tables for row in table))
 
-    def found(names: Columns) -> Columns:
-        """Those whose columns a table has."""
-        there = tuple(
-            name for name in as_tuple(names) if columns.issuperset(blanks_of(name) or [name])
-        )
-        return there[0] if len(there) == 1 else there
+    def found(section: dict[str, Columns]) -> dict[str, Columns]:
+        """Those of which a table has the columns."""
+        there = {
+            key: tuple(name for name in as_tuple(names) if columns.issuperset(named_columns(name)))
+            for key, names in section.items()
+        }
+        return {key: n[0] if len(n) == 1 else n for key, n in there.items() if n}
 
-    kept = (
-        {key: names for key, each in section.items() if (names := found(each))}
-        for section in (mapping.fields, mapping.metadata)
-    )
-    return replace(mapping, **dict(zip(("fields", "metadata"), kept, strict=True)))
+    return replace(mapping, fields=found(mapping.fields), metadata=found(mapping.metadata))
+
+
+def _tables(listing: Listing) -> tuple[PurePosixPath, ...]:
+    return listing.ending(*(suffix.lstrip(".") for suffix in SUFFIXES))
 
 
 def _tables_of(mapping: Mapping, listing: Listing) -> list[PurePosixPath]:
     """The tables of a source that a mapping names."""
-    files = listing.ending(*(suffix.lstrip(".") for suffix in SUFFIXES))
     paths = [table.path for table in mapping.tables]
-    return [file for file in files if any(fnmatchcase(file.as_posix(), path) for path in paths)]
+    return [
+        file
+        for file in _tables(listing)
+        if any(fnmatchcase(file.as_posix(), path) for path in paths)
+    ]
 
 
 def _missing_task(mapping: Mapping, listing: Listing) -> str:
     """The option to give where the names of tables should be tasks, and one is not."""
     if as_tuple(mapping.fields.get("task", ())) != ("stem",):
         return ""
-    if all(_is_task(path.stem) for path in _tables_of(mapping, listing)):
+    stems = (path.stem for path in _tables_of(mapping, listing))
+    if all(has_task(stem) or len(tasks_named(stem)) == 1 for stem in stems):
         return ""
     return _("the task of the questions: --option constants.task=T7")
-
-
-def _is_task(word: str) -> bool:
-    return has_task(word) or len(tasks_named(word)) == 1
 
 
 def _count_images(listing: Listing) -> str:
@@ -307,15 +306,9 @@ def check_drafted(drafted: Drafted, src: Path) -> None:
         DataError: naming the first place, and the command that writes the mapping.
     """
     if left := drafted.todos:
-        raise DataError(
-            "not certain: {} = TODO: {}",
-            *left[0],
-            file=src,
-            hint=_(
-                "Write the mapping and complete it: keju data detect {} --write-map mapping.toml",
-                shell_word(str(src)),
-            ),
-        )
+        command = write_command(src, Path("mapping.toml"))
+        hint = _("Write the mapping and complete it: {}", command)
+        raise DataError("not certain: {} = TODO: {}", *left[0], file=src, hint=hint)
 
 
 _SHIPPED = Path(__file__).with_name("presets")

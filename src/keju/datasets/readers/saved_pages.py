@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from posixpath import normpath
 from typing import Annotated, NamedTuple
 from urllib.parse import unquote
 
+from lxml import etree
+from lxml import html as lxml_html
 from msgspec import Meta, Struct, field
 
 from keju.datasets.readers.base import inside, source_bytes
-from keju.datasets.readers.main_text import extract_page_text
 from keju.errors import DataError
 from keju.files import read_toml
 from keju.images import probe_image
@@ -140,3 +142,121 @@ def _find_beside(file: Path, name: str, folder: Path) -> Path | None:
     within = normpath((file.parent.relative_to(folder) / name).as_posix())
     path = inside(folder, within, file=file, item=name)
     return path if path.is_file() else None
+
+
+# ---- the main text of a page
+
+_AROUND = (
+    "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "button",
+    "select", "iframe", "svg",
+)  # fmt: skip
+"""Elements that are not part of a page's main text."""
+_NO_TEXT = ("figure", "sup")
+_BLOCKS = frozenset({
+    "p", "div", "section", "article", "main", "li", "dd", "dt", "tr", "blockquote", "pre", "h1",
+    "h2", "h3", "h4", "h5", "h6", "br", "ul", "ol", "table", "body", "td",
+})  # fmt: skip
+_PARAGRAPHS = ("p", "li", "dd", "blockquote", "pre", "td", "h2", "h3", "h4")
+_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
+_WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs"}
+"""Encodings that pages declare, and those in which they are actually written."""
+_SPACE = re.compile(r"[ \t\r\f\v\u00a0]+")
+
+
+class WebText(NamedTuple):
+    """A page's title, its main text, one paragraph per line, and its images outside menus."""
+
+    title: str
+    text: str
+    images: tuple[str, ...] = ()
+
+
+def extract_page_text(data: bytes, *, name: str) -> WebText:
+    """Extract the title and the main text of a page.
+
+    The main text is that of the element whose own paragraphs have most characters outside links; an
+    ``article`` or ``main`` with half of the page's is preferred.
+
+    Raises:
+        DataError: it is empty, not in its declared encoding, or nested too deeply.
+    """
+    # After decoding, a declared encoding does not apply any more. Old pages open a font element in
+    # every paragraph and close none, so deep trees are common.
+    parser = lxml_html.HTMLParser(
+        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=True
+    )
+    try:
+        root = lxml_html.document_fromstring(_decode_to_utf8(data, name), parser=parser)
+    except (etree.ParserError, etree.XMLSyntaxError):
+        raise DataError("the page is empty", file=name) from None
+    if any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log):
+        raise DataError("nested too deep to be read completely", file=name)
+    title = " ".join(str(root.xpath("string(//title)")).split())
+    _remove_elements(root, _AROUND)
+    images = tuple(src for image in root.iter("img") if (src := image.get("src")))
+    _remove_elements(root, _NO_TEXT)
+    return WebText(title, _join_blocks(_find_main_element(root)), images)
+
+
+def _remove_elements(root: lxml_html.HtmlElement, names: tuple[str, ...]) -> None:
+    for element in list(root.iter(*names)):
+        if isinstance(element, lxml_html.HtmlElement):
+            element.drop_tree()
+
+
+def _decode_to_utf8(data: bytes, name: str) -> bytes:
+    """Convert to UTF-8: by the byte order mark, else the declared encoding, else as UTF-8."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encoding = "utf-16"
+    else:
+        named = _CHARSET.search(data[:4096])
+        encoding = named[1].decode("ascii").casefold() if named else "utf-8"
+        encoding = "utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else encoding
+    try:
+        return data.decode(_WIDER.get(encoding, encoding)).encode()
+    except (UnicodeError, LookupError):
+        raise DataError("not in its declared encoding, {}", encoding, file=name) from None
+
+
+def _find_main_element(root: lxml_html.HtmlElement) -> lxml_html.HtmlElement:
+    """Find the element with most text: the characters of its paragraphs, minus twice its links'."""
+    scores: dict[lxml_html.HtmlElement, float] = {}
+    for paragraph in root.iter(*_PARAGRAPHS):
+        worth = _count_characters(paragraph) - 2 * sum(
+            _count_characters(link) for link in paragraph.iter("a")
+        )
+        for share, element in zip((1.0, 0.5, 0.25), paragraph.iterancestors(), strict=False):
+            scores[element] = scores.get(element, 0.0) + share * max(0, worth)
+    body = root.find("body")
+    whole = body if body is not None else root
+    half = _count_characters(whole) / 2
+    for element in root.iter("article", "main"):
+        if _count_characters(element) >= half:
+            return element
+    # Of equal elements the outermost is first in the document and is chosen.
+    return max(scores, key=lambda element: scores[element]) if any(scores.values()) else whole
+
+
+def _count_characters(element: lxml_html.HtmlElement) -> int:
+    return sum(not char.isspace() for char in str(element.text_content()))
+
+
+def _join_blocks(element: lxml_html.HtmlElement) -> str:
+    """Return the text of an element, one block per line."""
+    parts: list[str] = []
+    for event, each in etree.iterwalk(element, events=("start", "end")):
+        if each.tag in _BLOCKS:
+            parts.append("\n")
+        if event == "start":
+            parts.append(_join_lines(each.text))
+        elif each is not element:
+            parts.append(_join_lines(each.tail))
+    lines = (_SPACE.sub(" ", line).strip() for line in "".join(parts).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _join_lines(text: str | None) -> str:
+    """Return text as displayed: a line break is a space, or nothing between Chinese characters."""
+    return re.sub(r"(?<=[\u2e80-\uffef])\s*\n\s*(?=[\u2e80-\uffef])", "", text or "").replace(
+        "\n", " "
+    )

@@ -191,19 +191,12 @@ def first_records(file: Path, most: int) -> list[JsonObject]:
 
 
 def _structures(file: Path, content: JsonObject) -> list[tuple[tuple[str, ...], Shape, object]]:
-    """The keys, the shape and the value of each list of records in an object.
-
-    Raises:
-        DataError: there is none.
-    """
+    """The keys, the shape and the value of each list of records in an object."""
     if found := _structures_below(content, ()):
         return found
-    raise DataError(
-        "expected a list of objects; found {}",
-        _kind(content),
-        file=file,
-        hint=_("Write [{…}, {…}]; of files with one record each: jq -s . *.json > all.json"),
-    )
+    problem = _("expected a list of objects; found {}", _kind(content))
+    hint = _("Write [{…}, {…}]; of files with one record each: jq -s . *.json > all.json")
+    raise DataError(problem, file=file, hint=hint)
 
 
 def _structures_below(
@@ -239,9 +232,6 @@ def _json_value(file: Path, head: str, key: tuple[str, ...]) -> object:
         file: the file.
         head: the beginning of its text.
         key: the keys of the records in it, for the command in an error.
-
-    Raises:
-        DataError: it is not readable as JSON, or is too large.
     """
     is_lines = file.suffix.casefold() in _LINES or _seem_lines(head)
     if is_lines and not key and not _LIST.match(head):
@@ -383,12 +373,8 @@ def _only_list(file: Path, content: JsonObject) -> object:
     lists = [(key, value) for key, shape, value in _structures(file, content) if shape == "list"]
     if len(lists) != 1:
         names = join_names(".".join(key) for key, __ in lists)
-        raise DataError(
-            "several lists of objects: {}",
-            names or _kind(content),
-            file=file,
-            hint="Save the list to import as a separate file",
-        )
+        problem = _("several lists of objects: {}", names or _kind(content))
+        raise DataError(problem, file=file, hint="Save the list to import as a separate file")
     return lists[0][1]
 
 
@@ -415,11 +401,7 @@ def _lines_rows(file: Path, lines: TextIO) -> Iterator[Row]:
 
 
 def _bounded_lines(file: Path, lines: TextIO) -> Iterator[str]:
-    """Yield the lines of a text, each of at most `MOST_TEXT` characters.
-
-    Raises:
-        DataError: a line is longer, as in a file of gigabytes without a line break.
-    """
+    """Yield the lines of a text, each of at most `MOST_TEXT` characters."""
     number = 0
     while line := lines.readline(MOST_TEXT + 1):
         number += 1
@@ -541,13 +523,9 @@ def _row(place: Place, heads: list[str], cells: list[str]) -> Row:
 
 
 def _unclosed(file: Path, error: csv.Error, line: int) -> DataError:
-    return DataError(
-        "not readable as a table: {}",
-        error,
-        file=file,
-        item=place_words(f"line {line}"),
-        hint='Close the quotes "…", and double a quote inside them',
-    )
+    problem = _("not readable as a table: {}", error)
+    hint = _('Close the quotes "…", and double a quote inside them')
+    return DataError(problem, file=file, item=place_words(f"line {line}"), hint=hint)
 
 
 def _heads(file: Path, cells: list[str]) -> list[str]:
@@ -570,10 +548,6 @@ def _workbook_rows(file: Path, *, formulas: bool = False) -> Iterator[Row]:
     Args:
         file: the workbook.
         formulas: return the text of formulas, not their values (`Workbook`).
-
-    Raises:
-        DataError: it is not readable as a workbook, the sheets differ, or a row has a cell outside
-            the columns.
     """
     book = Workbook(file, source_bytes(file), formulas=formulas)
     first: tuple[str, list[str]] | None = None
@@ -584,12 +558,8 @@ def _workbook_rows(file: Path, *, formulas: bool = False) -> Iterator[Row]:
         heads = _heads(file, line.cells)
         first = first or (name, heads)
         if heads != first[1]:
-            raise DataError(
-                "sheets with different columns: {}",
-                join_names((first[0], name)),
-                file=file,
-                hint="Save the sheet to import as a separate file",
-            )
+            problem = _("sheets with different columns: {}", join_names((first[0], name)))
+            raise DataError(problem, file=file, hint="Save the sheet to import as a separate file")
         within = f"sheet {name}, " if book.several else ""
         for number, filled in rows:
             cells = _without_empty_end(filled, len(heads))

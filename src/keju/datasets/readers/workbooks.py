@@ -155,19 +155,11 @@ def _tags_in(file: Path, pack: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
         while chunk := stream.read(_CHUNK):
             plain = tail + chunk.replace(b"\0", b"")  # UTF-16 is searched like UTF-8
             if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
-                raise DataError(
-                    "{!r} declares XML entities",
-                    part.filename,
-                    file=file,
-                    hint="Save the table as CSV (UTF-8)",
-                )
+                problem = _("{!r} declares XML entities", part.filename)
+                raise DataError(problem, file=file, hint="Save the table as CSV (UTF-8)")
             if _NEGATIVE.search(plain):
-                raise DataError(
-                    "{!r} has a cell with a negative shared string",
-                    part.filename,
-                    file=file,
-                    hint="Save the table again",
-                )
+                problem = _("{!r} has a cell with a negative shared string", part.filename)
+                raise DataError(problem, file=file, hint="Save the table again")
             tags += chunk.count(b"<")
             tail = plain[-64:]
     return tags
