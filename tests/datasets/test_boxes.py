@@ -5,13 +5,11 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from PIL import Image, ImageDraw
 
 from keju.datasets.readers.box_fitting import Canvas, Drawn, fit_boxes, read_canvas
-from keju.datasets.readers.boxes import NAMES, BoxForm
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, UsageError
 from keju.items import Box
@@ -90,10 +88,6 @@ def test_boxes_on_the_stored_image_are_turned_as_exif_turns_it(orientation):
         assert (found.x0, found.y0, found.x1, found.y1) == dark
 
 
-def test_the_option_form_has_every_format_of_boxes():
-    assert get_args(BoxForm) == ("", *NAMES)
-
-
 def test_images_turned_without_a_size_are_counted_in_a_note(read, tmp_path):
     put(tmp_path / "s/p.jpg", turned(6, (60, 40)))
     put(tmp_path / "s/p.txt", "0 0.5 0.5 0.5 0.5\n")
@@ -105,18 +99,14 @@ def test_images_turned_without_a_size_are_counted_in_a_note(read, tmp_path):
     assert where(read("obi-recognition", tmp_path / "t")) == {"p.jpg": (box(0, 0, 10, 10),)}
 
 
-def test_several_forms_are_named_and_one_can_be_chosen(read, tmp_path):
+def test_several_forms_are_named(read, tmp_path):
     src = tmp_path / "O2BR"
     forms.in_three_forms(src)
     with pytest.raises(DataError) as refused:
         read("obi-recognition", src)
     for part in ("boxes in 3 forms", "images/bone1.xml", "images/bone1.txt", "images/images.json",
-                 "--option form="):  # fmt: skip
+                 "Keep one of them"):  # fmt: skip
         assert part in str(refused.value)
-    by_form = [read("obi-recognition", src, form=name).items for name in ("voc", "yolo")]
-    assert by_form[0] == by_form[1]
-    with pytest.raises(UsageError, match="form: no value 'png'"):
-        read("obi-recognition", src, form="png")
 
 
 def test_notes_count_what_is_skipped(read, tmp_path):

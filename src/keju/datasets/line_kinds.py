@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import get_args
 
 import msgspec
@@ -15,12 +14,14 @@ from keju.items import LineKind
 FLOW: frozenset[LineKind] = frozenset({"main", "note", "title", "author"})
 """Kinds that belong to the running text; all others are outside of it."""
 
-_TABLE = "line_kinds.toml"
-
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    unspecific: tuple[str, ...]
+    unspecific: frozenset[str]
     kinds: dict[LineKind, tuple[str, ...]]
+
+
+_TABLE = shipped_toml("keju.datasets", "line_kinds.toml", _Table)
+_KINDS = {word: kind for kind, words in _TABLE.kinds.items() for word in words}
 
 
 def kind_of(words: Sequence[str], extra: Mapping[str, LineKind] | None = None) -> LineKind:
@@ -42,7 +43,7 @@ def kind_of(words: Sequence[str], extra: Mapping[str, LineKind] | None = None) -
         return beside[-1]
     if kinds:
         return kinds[-1]
-    return "main" if all(_fold(part) in _unspecific() for part in parts) else "other"
+    return "main" if all(_fold(part) in _TABLE.unspecific for part in parts) else "other"
 
 
 def has_known_kind(word: str, extra: Mapping[str, LineKind] | None = None) -> bool:
@@ -53,7 +54,7 @@ def has_known_kind(word: str, extra: Mapping[str, LineKind] | None = None) -> bo
 
 def is_specific(word: str) -> bool:
     """Whether a word is more than the default type of lines or regions."""
-    return bool(word) and _fold(word) not in _unspecific()
+    return bool(word) and _fold(word) not in _TABLE.unspecific
 
 
 def most_specific_word(words: Sequence[str]) -> str:
@@ -85,23 +86,8 @@ def parse_kinds(text: str) -> dict[str, LineKind]:
 
 def _known(word: str, extra: Mapping[str, LineKind] | None) -> LineKind | None:
     folded = _fold(word)
-    return (extra or {}).get(folded) or _table().get(folded)
+    return (extra or {}).get(folded) or _KINDS.get(folded)
 
 
 def _fold(word: str) -> str:
     return "".join(letter for letter in word.casefold() if letter.isalnum())
-
-
-@cache
-def _read() -> _Table:
-    return shipped_toml("keju.datasets", _TABLE, _Table)
-
-
-@cache
-def _table() -> dict[str, LineKind]:
-    return {word: kind for kind, words in _read().kinds.items() for word in words}
-
-
-@cache
-def _unspecific() -> frozenset[str]:
-    return frozenset(_read().unspecific)

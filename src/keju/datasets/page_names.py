@@ -23,11 +23,10 @@ hash."""
 
 
 class PageOf(NamedTuple):
-    """An image of an item, counted from 1; `images` is the number of images of the item."""
+    """An image of an item, counted from 1."""
 
     item: Item
     number: int
-    images: int
 
 
 class NamedPage(NamedTuple):
@@ -75,7 +74,7 @@ def _names_of(page: PageOf) -> Iterator[tuple[str, ...]]:
     about = page.item.metadata
     if (number := about.get("page", "")).isdecimal() and about.get("file"):
         yield (*PurePosixPath(about["file"]).with_suffix("").parts, scan_page(int(number)))
-    if page.images == 1:
+    if len(page.item.images) == 1:
         yield PurePosixPath(page.item.id).parts
 
 
@@ -104,7 +103,7 @@ def page_stems(items: Collection[Item]) -> Iterator[str]:
 def _pages_of(items: Iterable[Item]) -> Iterator[PageOf]:
     for item in items:
         for number in range(1, len(item.images) + 1):
-            yield PageOf(item, number, len(item.images))
+            yield PageOf(item, number)
 
 
 def _repeated(names: Iterable[str]) -> set[int]:
@@ -134,7 +133,7 @@ def safe_stem(text: str) -> str:
 def _source(page: PageOf) -> PurePosixPath | None:
     """The path of the page's image in the dataset's source, if known."""
     about = page.item.metadata
-    if page.images > 1:
+    if len(page.item.images) > 1:
         return None
     for name in (about.get("page", ""), "" if "page" in about else about.get("file", "")):
         path = PurePosixPath(name.replace("\\", "/"))
@@ -154,7 +153,7 @@ def _by_path(page: PageOf) -> str:
 
 
 def _by_item(page: PageOf) -> str:
-    number = f"-{page.number}" if page.images > 1 else ""
+    number = f"-{page.number}" if len(page.item.images) > 1 else ""
     return safe_stem(page.item.id) + number
 
 

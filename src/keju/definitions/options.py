@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from string import ascii_uppercase
 from typing import NamedTuple
 
@@ -56,24 +57,21 @@ def _stands_apart(text: str, label: _Label) -> bool:
 
 def _longest(labels: list[_Label]) -> list[_Label]:
     """The longest run A, B, C, … of labels; of equal ones the last, since options come last."""
-    following: dict[str, int] = {}
-    length = [1] * len(labels)
-    next_of = [-1] * len(labels)
-    for place in range(len(labels) - 1, -1, -1):
-        after = following.get(chr(ord(labels[place].letter) + 1), -1)
-        if after >= 0:
-            next_of[place] = after
-            length[place] = 1 + length[after]
-        following[labels[place].letter] = place
-    starts = [place for place, label in enumerate(labels) if label.letter == "A"]
-    best = max(starts, key=lambda place: (length[place], place), default=-1)
-    if best < 0 or length[best] < 2:
-        return []
-    chain = []
-    while best >= 0:
-        chain.append(labels[best])
-        best = next_of[best]
-    return chain
+    places: dict[str, list[int]] = {}
+    for place, label in enumerate(labels):
+        places.setdefault(label.letter, []).append(place)
+    longest: list[int] = []
+    for first in places.get("A", ()):
+        run = [first]
+        for letter in ascii_uppercase[1:]:
+            of_letter = places.get(letter, [])
+            after = bisect_right(of_letter, run[-1])
+            if after == len(of_letter):
+                break
+            run.append(of_letter[after])
+        if len(run) >= max(2, len(longest)):
+            longest = run
+    return [labels[place] for place in longest]
 
 
 def _without_tail(options: list[str]) -> str:

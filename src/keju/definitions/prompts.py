@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from string import ascii_uppercase
 
 from keju.definitions.options import MAX_OPTIONS, options_in
@@ -158,13 +157,10 @@ def box_format(convention: str) -> str:
         UsageError: the convention does not exist.
     """
     axes, scale = box_convention(convention)
-    words = _box_formats()
-    return words["axes"][axes] + words["scale"][scale]
+    return _BOX_FORMATS["axes"][axes] + _BOX_FORMATS["scale"][scale]
 
 
-@cache
-def _box_formats() -> dict[str, dict[str, str]]:
-    return shipped_toml("keju.definitions", "data/box_formats.toml", dict[str, dict[str, str]])
+_BOX_FORMATS = shipped_toml("keju.definitions", "data/box_formats.toml", dict[str, dict[str, str]])
 
 
 def _letters(item: Item, options: tuple[str, ...]) -> str:

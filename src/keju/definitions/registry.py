@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -233,14 +232,10 @@ def tasks_named(name: str, domain: str = "") -> list[Task]:
 
 def is_task_word(text: str) -> bool:
     """Whether a text is the name of a task or of a domain, in Chinese or English."""
-    return text.strip() in _words(len(tasks()))
-
-
-@cache
-def _words(count: int) -> frozenset[str]:
-    """The names of the tasks and domains, cached by their number, since tasks are never removed."""
-    named = ((own.name_zh, own.name_en, own.domain_zh, own.domain) for own in tasks()[:count])
-    return frozenset(chain.from_iterable(named)) - {""}
+    name = text.strip()
+    return bool(name) and any(
+        name in (own.name_zh, own.name_en, own.domain_zh, own.domain) for own in tasks()
+    )
 
 
 def official_number(task_id: str) -> str:

@@ -10,7 +10,7 @@ from keju.benchmarks.obi_bench.readers.recognition import detect_recognition
 from keju.datasets.readers.listing import Listing
 from keju.datasets.validate import validate
 from keju.definitions import prompt_of
-from keju.errors import DataError, UsageError
+from keju.errors import DataError
 from keju.items import Box
 from tests.support.released import (
     obi_boxes,
@@ -71,9 +71,7 @@ def test_what_is_answered_by_the_table_then_the_option_then_keju(read, tmp_path:
     assert any("1 image is not asked What" in note for note in own.notes)
 
 
-def test_a_table_of_boxes_may_name_its_columns_otherwise_or_give_sizes(
-    read, tmp_path: Path
-) -> None:
+def test_a_table_of_boxes_may_give_sizes_and_has_known_columns(read, tmp_path: Path) -> None:
     put(tmp_path / "a/p.png", picture(1))
     table(
         tmp_path / "a/boxes.csv",
@@ -83,18 +81,8 @@ def test_a_table_of_boxes_may_name_its_columns_otherwise_or_give_sizes(
     done = read("obi-recognition", tmp_path / "a")
     assert done.items[-1].boxes == (Box(x0=2, y0=3, x1=12, y1=23),)
     table(tmp_path / "a/boxes.csv", ("pic", "l", "o", "r", "u"), ("p.png", 2, 3, 10, 20))
-    named = {"field.image": "pic", "field.left": "l", "field.top": "o", "field.right": "r",
-             "field.bottom": "u"}  # fmt: skip
-    assert read("obi-recognition", tmp_path / "a", **named).items[-1].boxes == (
-        Box(x0=2, y0=3, x1=10, y1=20),
-    )
-    del named["field.right"], named["field.bottom"]
-    named |= {"field.width": "r", "field.height": "u"}
-    assert read("obi-recognition", tmp_path / "a", **named).items[-1].boxes == (
-        Box(x0=2, y0=3, x1=12, y1=23),
-    )
-    with pytest.raises(UsageError, match="no field 'right' to map"):
-        read("obi-recognition", tmp_path / "a", **named | {"field.right": "r"})
+    with pytest.raises(DataError, match=r"no field for the image .*Rename it to image"):
+        read("obi-recognition", tmp_path / "a")
 
 
 def test_sources_in_one_folder_are_read_in_the_papers_order(read, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import csv
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple
@@ -95,27 +95,14 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 FORMS = shipped_toml("keju.datasets.readers", "boxes.toml", dict[str, Form])
-"""The forms of annotations, by the value of the option ``form``."""
+"""The forms of annotations, by name."""
 
 NAMES = {name: form.title for name, form in FORMS.items()}
 
-BoxForm = Literal["", "voc", "yinqiwenyuan", "coco", "labelme", "createml", "via", "yolo", "table"]
-"""A form, as in `FORMS`; empty: the only one that is found."""
-
-_FORM_HELP = f"the form of the boxes, where a folder has several: {', '.join(NAMES)}"
-
 
 class BoxSettings(Settings, frozen=True, kw_only=True):
-    """The form of the boxes of a directory, and which boxes are skipped."""
+    """Which boxes of a directory are skipped."""
 
-    form: Annotated[BoxForm, Meta(description=_FORM_HELP)] = ""
-    field: Annotated[
-        dict[str, str],
-        Meta(
-            description="the column of boxes.csv that has the NAME: image, left, top, and right, "
-            "bottom or width, height"
-        ),
-    ] = msgspec.field(default_factory=dict)
     skip_faulty: Annotated[
         bool,
         Meta(
@@ -152,7 +139,6 @@ def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) 
     """The boxes on each image of a directory that has an annotation, even an empty one.
 
     Raises:
-        UsageError: a name is given for a column that a table of boxes does not have.
         DataError: no boxes, or boxes in several forms; a file that does not have its form; an image
             that is missing, or that two files have boxes for.
     """
@@ -163,19 +149,18 @@ def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) 
     )
     recognised = recognise_boxes(files, partial(_head, folder), pictures)
     forms = recognised.forms
-    name: str = settings.form or next(iter(forms), "")
-    if len(forms) > 1 and not settings.form:
+    if len(forms) > 1:
         shown = [f"{NAMES[form]} ({paths[0]})" for form, paths in forms.items()]
         raise DataError(
             "boxes in {} forms: {}",
             len(forms),
             both(shown),
             file=folder,
-            hint=_("Keep one of them, or choose: --option form={}", name),
+            hint="Keep one of them in this folder",
         )
     unread = join_names(map(str, recognised.unknown))
-    if name not in forms:
-        wanted = NAMES[name] if name else ", ".join(NAMES.values())
+    if not forms:
+        wanted = ", ".join(NAMES.values())
         problem = _("expected boxes as {}; found none", wanted)
         if recognised.unknown:
             problem = _("expected boxes as {}; found none. Not recognised: {}", wanted, unread)
@@ -187,6 +172,7 @@ def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) 
                 "column names: image,xmin,ymin,xmax,ymax"
             ),
         )
+    name = next(iter(forms))
     for path in recognised.unknown:
         # The boxes of that image would be lost.
         if finder.has_stem(path.stem) and path.suffix.casefold() != ".txt":
@@ -225,7 +211,7 @@ def collect_boxes(
     missing: dict[str, Place] = {}
     counts: Counter[str] = Counter()
     for file in files:
-        form, records = _read(name, file, settings)
+        form, records = _read(name, file)
         for place, image, size, shapes in records:
             path = images.find(image, place) if place.item else images.beside(file, image)
             if path is None:
@@ -367,11 +353,11 @@ def _head(folder: Path, path: PurePosixPath) -> str:
 # ---- reading a file
 
 
-def _read(name: str, file: Path, settings: BoxSettings) -> tuple[Form, Iterable[_Record]]:
+def _read(name: str, file: Path) -> tuple[Form, Iterable[_Record]]:
     """The records of a file, and the form of their shapes."""
     form = FORMS[name]
     if name == "table":
-        return _read_table(file, settings)
+        return _read_table(file)
     if name == "yolo":
         return form, [_Record(Place(file, ""), "", (0, 0), _yolo_shapes(file))]
     if name == "voc":
@@ -508,7 +494,7 @@ _VIA_COLUMN = "region_shape_attributes"
 _SIDES = {"xyxy": ("left", "top", "right", "bottom"), "xywh": ("left", "top", "width", "height")}
 
 
-def _read_table(file: Path, settings: BoxSettings) -> tuple[Form, list[_Record]]:
+def _read_table(file: Path) -> tuple[Form, list[_Record]]:
     """The records of a table with a line for each box, or for an image without boxes."""
     rows = all_rows(file)
     columns = list(rows[0].cells)
@@ -522,11 +508,10 @@ def _read_table(file: Path, settings: BoxSettings) -> tuple[Form, list[_Record]]
                 _Record(place, text_of(cells, "filename", place).strip(), (0, 0), shapes)
             )
         return FORMS["via"], records
-    given = settings.field
-    has_corners, has_size = (_names(sides, columns, given) for sides in _SIDES.values())
-    convention = "xywh" if "width" in given or (has_size and not has_corners) else "xyxy"
+    has_corners, has_size = (_names(sides, columns) for sides in _SIDES.values())
+    convention = "xywh" if has_size and not has_corners else "xyxy"
     wanted = {role: Field(FORMS["table"].columns[role]) for role in ("image", *_SIDES[convention])}
-    fields = map_fields(file, [cells for __, cells in rows], wanted, given)
+    fields = map_fields(file, [cells for __, cells in rows], wanted)
     sides = [fields[side] for side in _SIDES[convention]]
     size = ["width", "height"] if convention == "xyxy" and {"width", "height"} <= {*columns} else []
     import_log().columns(fields, [name for name in columns if name not in size])
@@ -546,11 +531,11 @@ def _read_table(file: Path, settings: BoxSettings) -> tuple[Form, list[_Record]]
     return form, records
 
 
-def _names(roles: Iterable[str], columns: Iterable[str], given: Collection[str] = ()) -> bool:
-    """Whether the columns of a table name all the roles that are not given."""
+def _names(roles: Iterable[str], columns: Iterable[str]) -> bool:
+    """Whether the columns of a table name all the roles."""
     plain = set(map(plain_field, columns))
     names = FORMS["table"].columns
-    return all(role in given or plain & set(map(plain_field, names[role])) for role in roles)
+    return all(plain & set(map(plain_field, names[role])) for role in roles)
 
 
 # ---- numbers that mean a box

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, NamedTuple, TypeVar
 
 from msgspec import Meta
@@ -42,8 +42,7 @@ from keju.datasets.readers.pages.page_xml import ROOTS, Kinds, read_page
 from keju.datasets.readers.records import Place
 from keju.datasets.readers.xml_parsing import root_name
 from keju.datasets.store import DatasetWriter
-from keju.definitions import OWN_PAGE, Task, mark_blank
-from keju.definitions import task as find_task
+from keju.definitions import OWN_PAGE, mark_blank, task
 from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS
 from keju.items import ImageRef, Item, Line
@@ -126,18 +125,6 @@ class AltoSettings(PageSettings, frozen=True, kw_only=True):
     ] = None
 
 
-def transcription_task(name: str) -> Task:
-    """The transcription task of that name or id.
-
-    Raises:
-        UsageError: it is unknown, or not a transcription task.
-    """
-    declared = find_task(name)
-    if [query.form for query in declared.queries] != ["transcription"]:
-        raise UsageError("task {!r} does not ask for a transcription; {} does", name, OWN_PAGE)
-    return declared
-
-
 def import_pages(
     src: Path, writer: DatasetWriter, settings: PageSettings, *, form: str
 ) -> list[str]:
@@ -150,7 +137,11 @@ def import_pages(
         DataError: a file cannot be read as a page, or there is nothing to import.
         UsageError: a setting names an unknown task, kind or folder.
     """
-    kind, kinds = transcription_task(settings.task), parse_kinds(settings.kinds)
+    kind, kinds = task(settings.task), parse_kinds(settings.kinds)
+    if [query.form for query in kind.queries] != ["transcription"]:
+        raise UsageError(
+            "task {!r} does not ask for a transcription; {} does", settings.task, OWN_PAGE
+        )
     if settings.images and not settings.images.is_dir():
         raise UsageError("{}: no such folder of images", settings.images)
     folder = settings.images
@@ -361,26 +352,27 @@ class PageResult(NamedTuple):
     """A page as transcribed by a program.
 
     `text` has one row for each line of the file, in its order, without lines that the file labels
-    as marginal (header, page number, seal …); `marginal` are these. `page` has all lines and the
-    image name in the file; None for plain text. `outlined` means that lines have positions.
+    as marginal (header, page number, seal …). `page` has all lines and the image name in the file;
+    None for plain text.
     """
 
     text: str
     page: Page | None = None
-    marginal: tuple[Line, ...] = ()
-    outlined: bool = False
 
-    def is_unplaced_on(self, image: ImageRef) -> bool:
-        """Whether the positions of the lines are useless, since the file is of another image."""
-        return bool(self.page and self.outlined and _has_other_shape(self.page, image))
+    @property
+    def marginal(self) -> tuple[Line, ...]:
+        """The lines that are not in the text."""
+        lines = self.page.lines if self.page else ()
+        return tuple(line for line in lines if line.text and line.kind not in FLOW)
 
     def lines_on(self, image: ImageRef) -> tuple[Line, ...]:
-        """All lines in the file's order, with outlines in pixels of an image."""
+        """All lines in the file's order, with outlines in pixels of an image.
+
+        Without outlines where the file is of another image.
+        """
         if self.page is None:
             return ()
-        if not self.outlined:
-            return self.page.lines
-        if self.is_unplaced_on(image):
+        if _has_other_shape(self.page, image):
             return tuple(replace(line, polygon=()) for line in self.page.lines)
         return _on_image(self.page.lines, self.page, image)
 
@@ -430,8 +422,6 @@ def read_result(path: Path, form: str) -> PageResult:
         result = PageResult(
             "\n".join(line.text for line in lines if line.text and line.kind in FLOW),
             replace(page, lines=lines),
-            marginal=tuple(line for line in lines if line.text and line.kind not in FLOW),
-            outlined=any(line.polygon for line in lines),
         )
         size = len(result.text) + sum(len(line.text) + len(line.polygon) for line in lines)
     if size > 2 * MOST_CHARACTERS:
@@ -464,17 +454,13 @@ _SAMPLE = 40
 """The number of files that are opened."""
 
 _BEGINNING = 1 << 16
-_MEASURE = re.compile(rb"<(?:\w+:)?MeasurementUnit>\s*(mm10|inch1200)\b")
 
 
 def xml_roots(listing: Listing) -> Counter[str]:
     """The names of root elements in a sample of the XML files, each with its number of files."""
-    return Counter(root_name(listing.head(path, _BEGINNING)) for path in _sample(listing))
-
-
-def _sample(listing: Listing) -> tuple[PurePosixPath, ...]:
     paths = listing.ending("xml")
-    return paths[:: max(1, len(paths) // _SAMPLE)][:_SAMPLE]
+    sample = paths[:: max(1, len(paths) // _SAMPLE)][:_SAMPLE]
+    return Counter(root_name(listing.head(path, _BEGINNING)) for path in sample)
 
 
 def _detect_xml(listing: Listing, form: str) -> Detection | None:
@@ -483,8 +469,7 @@ def _detect_xml(listing: Listing, form: str) -> Detection | None:
     pages = sum(count for root, count in roots.items() if ROOTS.get(root) == form)
     if not pages:
         return None
-    known = {"", *_COMPANIONS}
-    others = {root: n for root, n in roots.items() if ROOTS.get(root) != form and root not in known}
+    others = sum(count for root, count in roots.items() if root not in {"", *_COMPANIONS}) - pages
     paths = listing.ending("xml")
     what = _(
         "{} in {}, {}",
@@ -492,18 +477,7 @@ def _detect_xml(listing: Listing, form: str) -> Detection | None:
         n_("{n} folder", "{n} folders", len({path.parent for path in paths})),
         _count_images(listing),
     )
-    heads = (listing.head(path, _BEGINNING) for path in _sample(listing)[:5])
-    unit = next(filter(None, map(_MEASURE.search, heads)), None) if form == "ALTO" else None
-    missing = ""
-    if others:
-        kinds = ", ".join(f"<{root}>" for root in others)
-        missing = _("a folder of {} alone: some of the XML files have the root {}", form, kinds)
-    elif unit:
-        missing = _(
-            "the resolution of the scans, since lengths are in {}: --option dpi=300",
-            unit[1].decode(),
-        )
-    return Detection(pages / (pages + sum(others.values())), what, missing=missing)
+    return Detection(pages / (pages + others), what)
 
 
 def _detect_hocr(listing: Listing) -> Detection | None:
