@@ -171,7 +171,7 @@ class OpenAICompatible(Model):
                 async with asyncio.timeout(_LIST_SECONDS):
                     reply = await self._wire.send("GET", f"{path}/models")
                 listed = _object(json_value(reply)).get("data") or ()
-                names = [str(_object(model).get("id", "")) for model in listed]
+                names = [name for model in listed if (name := str(_object(model).get("id", "")))]
                 if names and (path or self._model not in names):
                     shown = ", ".join(printable(shortened(name, 80)) for name in names[:10])
                     more = f" … and {len(names) - 10:,} more" if len(names) > 10 else ""

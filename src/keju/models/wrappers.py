@@ -11,15 +11,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.files import sha256_bytes
-from keju.items import (
-    OWN_READING,
-    TRUE_READING,
-    ImageRef,
-    Item,
-    Request,
-    get_group,
-    without_images,
-)
+from keju.items import OWN_READING, TRUE_READING, ImageRef, Item, Request, get_group, without_images
 from keju.models.base import Answer, AskError, DatasetAccess, Model, ModelOptions, Role
 from keju.models.registry import open_model, role_of
 from keju.texts import _
