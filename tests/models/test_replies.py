@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from keju.models import AskError
 from keju.models.replies import (
     LONGEST_WAIT,
+    error_of_object,
     error_of_status,
     excerpt,
     reason_word,
@@ -60,6 +61,15 @@ def test_an_error_with_several_texts_is_shown_in_json(error: dict[str, object]):
     assert str(error_of_status(404, body, {})).startswith("HTTP 404: ")
     shown = str(error_of_status(404, body, {})).removeprefix("HTTP 404: ")
     assert json.loads(shown) in (error, error.get("detail"))
+
+
+@pytest.mark.parametrize("depth", [1, 900, 990])
+def test_the_code_counts_before_the_type_at_any_depth(depth: int):
+    error = b'{"type": "invalid_request_error", "code": "content_filter", "message": "no"}'
+    body = b'{"error": ' * depth + error + b"}" * depth
+    assert error_of_status(400, body, {}).kind in {"refused", "bad-request"}
+    limited = {"type": "invalid_request_error", "code": 429, "message": "slow"}
+    assert error_of_object(limited).kind == "rate"
 
 
 def test_a_reply_without_words_has_no_reason():

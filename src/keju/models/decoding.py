@@ -250,9 +250,9 @@ def check_no_secret(name: str, options: ModelOptions, secrets: Secrets) -> None:
     Raises:
         UsageError: the system prompt, a wording or an extra field contains a secret.
     """
-    texts = {"--system-prompt": options.system_prompt, **options.stored}
-    for field, value in options.decoding.extra_body.items():
-        texts[f"--extra-body {field}"] = msgspec.json.encode(value).decode()
+    extra = as_texts(options.decoding.extra_body)
+    fields = {f"--extra-body {field}": value for field, value in extra.items()}
+    texts = {"--system-prompt": options.system_prompt, **options.stored, **fields}
     for option, text in texts.items():
         if secrets.hide(text) != text:
             raise UsageError(

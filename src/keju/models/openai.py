@@ -18,7 +18,6 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from keju.errors import DataError, UsageError, printable, shortened
 from keju.items import Request, Usage
@@ -162,10 +161,11 @@ class OpenAICompatible(Model):
         """The models that the server lists (``GET /models``), if this one is not among them."""
         endpoint = self._wire.url
         for path in ("",) if endpoint.endswith("/v1") else ("", "/v1"):
-            with suppress(AskError, ValueError, TimeoutError):
+            with suppress(AskError, ValueError, TypeError, TimeoutError):
                 async with asyncio.timeout(_LIST_SECONDS):
                     reply = await self._wire.send("GET", f"{path}/models")
-                names = [model.id for model in msgspec.convert(json_value(reply), _Models).data]
+                listed = _object(json_value(reply)).get("data") or ()
+                names = [name for model in listed if (name := str(_object(model).get("id", "")))]
                 if names and (path or self._model not in names):
                     shown = ", ".join(printable(shortened(name, 80)) for name in names[:10])
                     more = f" … and {len(names) - 10:,} more" if len(names) > 10 else ""
@@ -181,14 +181,6 @@ class OpenAICompatible(Model):
     async def close(self) -> None:
         """Close the connections."""
         await self._wire.close()
-
-
-class _ListedModel(Struct):
-    id: str
-
-
-class _Models(Struct):
-    data: list[_ListedModel]
 
 
 def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
@@ -213,7 +205,7 @@ def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
     for part in (completion, choice, message):
         if (error := part.get("error")) and states_error(error):
             raise error_of_object(error)
-    if not message:
+    if not isinstance(choice.get("message"), dict):
         raise error_of_object(reply)
     refusal = read_content(message.get("refusal")).text
     content = read_content(message.get("content"))

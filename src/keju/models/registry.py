@@ -108,10 +108,7 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
     @property
     def unset(self) -> str:
-        """The environment variable that is not set, as text; empty if none is missing.
-
-        The text is in English in JSON, whatever the language of the terminal.
-        """
+        """The environment variable that is not set, as English text; empty if none is missing."""
         if not self.key or os.environ.get(self.key, "").strip():
             return ""
         with using("en"):

@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
+from operator import itemgetter
 from typing import Final
 
 import msgspec
@@ -61,7 +62,7 @@ _STATUS_OF_WORD: Final = (
 )  # fmt: skip
 """The HTTP status of the words with which vendors and gRPC class their errors, in lower case."""
 
-_CODE = re.compile(r"""(?:code|status|type)\\*"\s*:\s*\\*"?([\w.-]+)""")
+_CODE = re.compile(r"""(code|status|type)\\*"\s*:\s*\\*"?([\w.-]+)""")
 """A code of an error in JSON, also in JSON inside a text, where quotes are escaped."""
 
 _MESSAGES = ("error", "message", "detail", "msg", "error_msg")
@@ -182,19 +183,26 @@ def _words_in(error: object) -> str:
 
     So the words of a provider behind a gateway are among them.
     """
-    if isinstance(error, str):
-        return error
-    if isinstance(error, dict):
+    while isinstance(error, dict):
         messages = [error[name] for name in _MESSAGES if error.get(name) not in (None, True, "")]
-        others = (value for name, value in error.items() if name not in _MESSAGES)
-        if len(messages) == 1 and not any(isinstance(value, dict | list) for value in others):
-            return _words_in(messages[0])
-    return msgspec.json.encode(error).decode()
+        others = [value for name, value in error.items() if name not in _MESSAGES]
+        if len(messages) != 1 or any(isinstance(value, dict | list) for value in others):
+            break
+        error = messages[0]
+    return error if isinstance(error, str) else _as_json(error)
 
 
 def _codes_in(error: object) -> list[str]:
-    """The codes of an error, the outer ones first, in lower case."""
-    return _CODE.findall(msgspec.json.encode(error).decode().lower())
+    """The codes of an error in lower case: before a status and a type, and outer ones first."""
+    found = _CODE.findall(_as_json(error)[:_LONGEST_MESSAGE].lower())
+    return [code for __, code in sorted(found, key=itemgetter(0))]
+
+
+def _as_json(error: object) -> str:
+    try:
+        return msgspec.json.encode(error).decode()
+    except RecursionError:
+        return ""
 
 
 def _kind_of_codes(codes: Sequence[str]) -> str:
