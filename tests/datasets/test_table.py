@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import get_args
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -216,6 +218,14 @@ def parquet(frame: pl.DataFrame) -> bytes:
 def test_a_foreign_table_is_a_data_error(tmp_path: Path, frame: pl.DataFrame, says: str) -> None:
     (tmp_path / "items.parquet").write_bytes(parquet(frame))
     with pytest.raises(DataError, match=says):
+        read_items(tmp_path / "items.parquet")
+
+
+def test_two_columns_of_one_name_are_a_data_error(tmp_path: Path) -> None:
+    texts = pa.array(["a"])
+    names = ["id", "benchmark", "task", "answer", "answer"]
+    pq.write_table(pa.Table.from_arrays([texts] * 5, names), tmp_path / "items.parquet")
+    with pytest.raises(DataError, match="'answer' exists twice"):
         read_items(tmp_path / "items.parquet")
 
 

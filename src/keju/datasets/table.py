@@ -165,32 +165,25 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
     with TableWriter(target) as writer:
         waiting = empty
         for part, batch in _iter_batches(source):
-            is_chosen = [name in chosen for name in batch["id"].to_pylist()]
-            # From its bits, because `pa.array` imports pandas where that is installed (40 MB).
-            bits = pa.py_buffer(np.packbits(np.array(is_chosen, bool), bitorder="little"))
-            mask = pa.Array.from_buffers(pa.bool_(), len(is_chosen), [None, bits])
             with reporting_damage(part):
-                copied = _with_absent_columns(batch.filter(mask))
+                is_chosen = [name in chosen for name in batch["id"].to_pylist()]
+                # From its bits, because `pa.array` imports pandas where it is installed (40 MB).
+                bits = pa.py_buffer(np.packbits(np.array(is_chosen, bool), bitorder="little"))
+                mask = pa.Array.from_buffers(pa.bool_(), len(is_chosen), [None, bits])
+                rows = batch.filter(mask)
+                columns = [
+                    rows[field.name].cast(field.type)
+                    if field.name in rows.schema.names
+                    else pa.nulls(rows.num_rows, field.type)
+                    for field in empty.schema
+                ]
             # Batches that became small share a row group.
+            copied = pa.Table.from_arrays(columns, schema=empty.schema)
             waiting = pa.concat_tables([waiting, copied])
             if waiting.num_rows >= BATCH_ROWS:
                 writer.write(waiting)
                 waiting = empty
         writer.write(waiting)
-
-
-def _with_absent_columns(batch: pa.RecordBatch) -> pa.Table:
-    """The rows as they are written; columns that the file lacks have no values."""
-    import pyarrow as pa  # noqa: PLC0415
-
-    schema = arrow_schema()
-    columns = [
-        batch[field.name].cast(field.type)
-        if field.name in batch.schema.names
-        else pa.nulls(batch.num_rows, field.type)
-        for field in schema
-    ]
-    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def iter_ids(path: Path) -> Iterator[str]:
@@ -199,8 +192,7 @@ def iter_ids(path: Path) -> Iterator[str]:
     Raises:
         DataError: the file is missing, damaged, or is not a table of items.
     """
-    for _part, batch in _iter_batches(path, ["id"]):
-        yield from map(str, batch["id"].to_pylist())
+    return (str(row["id"]) for row in iter_rows(path, ["id"]))
 
 
 def read_items(path: Path) -> list[Item]:
@@ -347,7 +339,7 @@ def _entries(mapping: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"key": key, "value": value} for key, value in mapping.items()]
 
 
-class TableWriter:
+class TableWriter(contextlib.AbstractContextManager["TableWriter"]):
     """Writes a table of items, one file or the parts of a folder; only a batch is in memory.
 
     A file has its name only when it is complete. Used as a context manager it closes on success,
@@ -373,9 +365,6 @@ class TableWriter:
         self._file_rows = 0
         self._target = self._partial = path
 
-    def __enter__(self) -> TableWriter:
-        return self
-
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self.close()
@@ -400,10 +389,23 @@ class TableWriter:
         Raises:
             DataError: the file cannot be written.
         """
+        from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - slow to import
+
         try:
-            file = self._file or self._open()
+            if self._file is None:
+                self._target = self.path / part_name(self._parts) if self._part_rows else self.path
+                self._partial = self._target.with_name(f".{self._target.name}.{os.getpid()}")
+                self._parts += 1
+                self._file_rows = 0
+                self._target.parent.mkdir(parents=True, exist_ok=True)
+                self._file = ParquetWriter(
+                    self._partial,
+                    arrow_schema(),
+                    compression="zstd",
+                    write_statistics=list(_STATISTICS),
+                )
             if table.num_rows:
-                file.write_table(table, row_group_size=self._rows or table.num_rows)
+                self._file.write_table(table, row_group_size=self._rows or table.num_rows)
         except OSError as error:
             raise _not_writable(self._target, error) from None
         self._file_rows += table.num_rows
@@ -438,22 +440,6 @@ class TableWriter:
         self.write(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
         if self._is_part_full():
             self._end_file()
-
-    def _open(self) -> ParquetWriter:
-        from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - slow to import
-
-        self._target = self.path / part_name(self._parts) if self._part_rows else self.path
-        self._partial = self._target.with_name(f".{self._target.name}.{os.getpid()}")
-        self._parts += 1
-        self._file_rows = 0
-        self._target.parent.mkdir(parents=True, exist_ok=True)
-        self._file = ParquetWriter(
-            self._partial,
-            arrow_schema(),
-            compression="zstd",
-            write_statistics=list(_STATISTICS),
-        )
-        return self._file
 
     def _end_file(self) -> None:
         if self._file is None:
@@ -552,8 +538,8 @@ def _iter_batches(
     """
     for part in table_files(path):
         file = open_file(part, memory_map=False)
-        found = _check_columns(part, file)
-        present = [name for name in columns or found if name in found]
+        found = set(file.schema_arrow.names)
+        present = [name for name in columns or COLUMNS if name in found]
         with reporting_damage(part):
             # Group by group: batches of the whole file would keep what was read of it in memory.
             for group in range(file.num_row_groups):
@@ -562,8 +548,18 @@ def _iter_batches(
                     yield part, batch
 
 
+_PANDAS_INDEX = "__index_level_0__"
+_KINDS = {
+    "string": "String", "large_string": "String", "string_view": "String", "list": "List",
+    "large_list": "List", "int64": "Int64", "double": "Float64", "bool": "Boolean", "null": "Null",
+}  # fmt: skip
+"""The names of a file's types as in `COLUMNS`."""
+
+
 def open_file(path: Path, *, memory_map: bool = True) -> ParquetFile:
-    """A parquet file, of which nothing but its description is read.
+    """A file of a table, whose columns have the types of `COLUMNS`; no rows are read.
+
+    pandas also stores the index of rows that it has filtered.
 
     Args:
         path: the file.
@@ -571,10 +567,11 @@ def open_file(path: Path, *, memory_map: bool = True) -> ParquetFile:
             count as memory of the process.
 
     Raises:
-        DataError: it is missing or damaged.
+        DataError: it is missing, damaged, or is not a table of items.
     """
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
 
+    kinds: dict[str, str] = {}
     with reporting_damage(path):
         if not path.exists():
             raise DataError(
@@ -584,7 +581,33 @@ def open_file(path: Path, *, memory_map: bool = True) -> ParquetFile:
             )
         if not path.is_file():  # A pipe would never end.
             raise DataError("not readable: {}", "not a file", file=path)
-        return ParquetFile(path, memory_map=memory_map)
+        file = ParquetFile(path, memory_map=memory_map)
+        for field in file.schema_arrow:
+            if field.name in kinds:
+                raise ValueError(f"Field {field.name!r} exists twice")
+            name = str(field.type).partition("<")[0]
+            kinds[field.name] = _KINDS.get(name, name)
+    kinds.pop(_PANDAS_INDEX, None)
+    if not set(kinds) >= _NEEDED or not set(kinds) <= set(COLUMNS):
+        raise DataError(
+            "not a table of items: expected the columns {}; found {}",
+            _names(COLUMNS),
+            _names(kinds),
+            file=path,
+        )
+    for name, kind in kinds.items():
+        expected = "List" if isinstance(COLUMNS[name], list) else COLUMNS[name]
+        # pandas gives no type to a column, or a part of one, without any value.
+        if kind not in ("Null", expected):
+            raise DataError(
+                "column {!r} must be {}, but is {}",
+                name,
+                expected,
+                kind,
+                file=path,
+                hint="Write the table with the types of the original, for example with polars",
+            )
+    return file
 
 
 @contextmanager
@@ -606,54 +629,6 @@ def reporting_damage(path: Path | str) -> Iterator[None]:
             file=path,
             hint="Create the file again with the command that wrote it",
         ) from None
-
-
-_PANDAS_INDEX = "__index_level_0__"
-
-
-def _check_columns(path: Path, file: ParquetFile) -> list[str]:
-    """The columns of a file, all of them with the types of `COLUMNS`.
-
-    pandas also stores the index of rows that it has filtered.
-
-    Raises:
-        DataError: it is not a table of items.
-    """
-    with reporting_damage(path):
-        kinds = {field.name: _kind_of(field.type) for field in file.schema_arrow}
-    kinds.pop(_PANDAS_INDEX, None)
-    if not set(kinds) >= _NEEDED or not set(kinds) <= set(COLUMNS):
-        raise DataError(
-            "not a table of items: expected the columns {}; found {}",
-            _names(COLUMNS),
-            _names(kinds),
-            file=path,
-        )
-    for name, kind in kinds.items():
-        expected = "List" if isinstance(COLUMNS[name], list) else COLUMNS[name]
-        # pandas gives no type to a column, or a part of one, without any value.
-        if kind not in ("Null", expected):
-            raise DataError(
-                "column {!r} must be {}, but is {}",
-                name,
-                expected,
-                kind,
-                file=path,
-                hint="Write the table with the types of the original, for example with polars",
-            )
-    return list(kinds)
-
-
-def _kind_of(of_column: pa.DataType) -> str:
-    """The name of a column's type as in `COLUMNS`."""
-    name = str(of_column)
-    if name.startswith(("list<", "large_list<", "list_view<", "large_list_view<")):
-        return "List"
-    names = {
-        "string": "String", "large_string": "String", "string_view": "String",
-        "int64": "Int64", "double": "Float64", "bool": "Boolean", "null": "Null",
-    }  # fmt: skip
-    return names.get(name, name)
 
 
 def _names(schema: Iterable[str]) -> str:

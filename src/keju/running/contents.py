@@ -19,7 +19,7 @@ from keju.items import OWN_READING, Failure, ImageRef, Item, Request, Setting
 from keju.models import AskError, DatasetAccess, Model
 from keju.running.readings import Reader, Readings, failure_of
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selection import RequestVariant, Selection, in_shard, skip_reason
+from keju.running.selection import RequestVariant, Selection, skip_reason
 from keju.running.store import StoredResponses
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
@@ -117,6 +117,8 @@ class RunContents:
         models: the models.
         items: the items that were chosen.
         selection: how they were chosen, in which settings and how often they are sent.
+        sent_items: the items of the shard.
+        variants: the prompt variants of each item.
         stored_items: the items as the run is to store them, where they differ from the dataset's.
     """
 
@@ -124,11 +126,9 @@ class RunContents:
     models: Sequence[Model]
     items: Sequence[Item]
     selection: Selection
+    sent_items: Sequence[Item] = ()
+    variants: Sequence[RequestVariant] = ()
     stored_items: Sequence[Item] | None = None
-
-    def __post_init__(self) -> None:
-        self.variants = self.selection.variants
-        self.sent_items = in_shard(self.items, self.selection.shard)
 
     @cached_property
     def readers(self) -> dict[tuple[str, Setting], Reader]:

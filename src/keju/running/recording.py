@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from itertools import zip_longest
 
 from msgspec.structs import replace
 
 from keju import __version__
+from keju.datasets.table import copy_items
 from keju.definitions import definition_texts
 from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError, shortened
-from keju.files import relative_path, sha256_file
+from keju.files import relative_path, sha256_file, write_atomic
 from keju.models import REPLAYED, role_of
 from keju.running.contents import RunContents
 from keju.running.limits import Policy
@@ -37,7 +39,7 @@ _CHANGED = _(
 
 def manifest_of(contents: RunContents, folder: RunFolder) -> RunManifest:
     """The manifest of a run as it is started now, without the hashes of its items."""
-    about = contents.dataset.manifest
+    about, selection = contents.dataset.manifest, contents.selection
     readers = [model.reader for model in contents.models if model.reader]
     provided = [model for model in (*contents.models, *readers) if model.plugins]
     return RunManifest(
@@ -50,9 +52,9 @@ def manifest_of(contents: RunContents, folder: RunFolder) -> RunManifest:
         unit=about.unit,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         models={model.name: model.identity for model in contents.models},
-        settings=contents.selection.manifest_settings,
+        settings=selection.manifest_settings,
         benchmarks=definition_texts({item.benchmark for item in contents.items}),
-        prompts=own_wordings(contents.selection.wordings),
+        prompts=own_wordings(selection.wordings),
         plugins=tuple(dict.fromkeys(plugin for model in provided for plugin in model.plugins)),
         roles={model.name: role_of(model.name) or "model" for model in provided},
     )
@@ -216,10 +218,14 @@ def record_run(
             # Without a hash in run.json, an interruption between the two files is not reported as
             # damage.
             folder.write_manifest(replace(earlier, items_sha256=""))
-        if contents.stored_items is None:
-            folder.copy_items_from(contents.dataset, contents.items)
-        else:
+        dataset, source = contents.dataset, contents.dataset.items_path
+        if contents.stored_items is not None:
             folder.write_items(list(contents.stored_items))
+        elif len(contents.items) == dataset.manifest.items and source.is_file():
+            with source.open("rb") as stream:
+                write_atomic(folder.items_path, iter(partial(stream.read, 1 << 20), b""))
+        else:
+            copy_items(source, folder.items_path, (item.id for item in contents.items))
     manifest = replace(
         manifest,
         items_sha256=earlier.items_sha256

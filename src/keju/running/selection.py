@@ -11,7 +11,7 @@ import random
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -61,7 +61,6 @@ _Place = tuple[str, tuple[str, ...]]
 """A task and the hashes of an item's images."""
 
 _KIND = ("benchmark", "task", "query", "verbatim", "split")
-_Kind = tuple[str, str, str, bool, str]
 """The columns on which the selection of an item depends."""
 
 _MOST_NAMED = 5
@@ -165,10 +164,11 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> Sequen
         UsageError: a number is not valid, a task is unknown or has no items here, an id of the list
             is unknown, or there is no such setting or script.
     """
-    columns = _Columns.of(
-        ((*(getattr(item, name) for name in _KIND),), item.id, get_group(item)) for item in items
+    rows = (
+        {name: getattr(item, name) for name in _KIND} | {"id": item.id, "group": get_group(item)}
+        for item in items
     )
-    selected = [items[row] for row in _select_rows(columns, selection, dataset)]
+    selected = [items[row] for row in _select_rows(rows, selection, dataset)]
     if TRUE_READING.intersection(selection.settings):
         return list(map(transcription_filler(selected, items), selected))
     return selected
@@ -191,20 +191,20 @@ def read_selected(
     Raises:
         KejuError: see `select` and `Dataset.items`.
     """
-    columns = _Columns.of(_table_rows(dataset.items_path, selection))
-    rows = iter(_select_rows(columns, selection, dataset.path))
-    next_row, reference = next(rows, None), list[Item]()
-
-    def selected_items() -> Iterator[Item]:
-        nonlocal next_row
-        for row, item in enumerate(dataset):
-            if item.split == "reference":
-                reference.append(item)
-            if row == next_row:
-                yield keep(item)
-                next_row = next(rows, None)
-
-    selected = RecordList(Item, selected_items())
+    names = [*_KIND]
+    # Ids and groups are read only where they are needed, because they take most of the memory.
+    if selection.items is not None or selection.sample is not None:
+        names.append("id")
+    if selection.sample is not None:
+        names += ["group", "images"]
+    rows = iter(_select_rows(iter_rows(dataset.items_path, names), selection, dataset.path))
+    next_row, reference, selected = next(rows, None), list[Item](), RecordList(Item)
+    for row, item in enumerate(dataset):
+        if item.split == "reference":
+            reference.append(item)
+        if row == next_row:
+            selected.append(keep(item))
+            next_row = next(rows, None)
     if TRUE_READING.intersection(selection.settings):
         selected = RecordList(Item, map(transcription_filler(selected, dataset), selected))
     return selected, tuple(reference)
@@ -222,21 +222,6 @@ class _Columns(NamedTuple):
     ids: list[str]
     groups: list[str]
 
-    @classmethod
-    def of(cls, rows: Iterable[tuple[_Kind, str, str]]) -> _Columns:
-        """The columns of rows with their kind, id and group; ids and groups may be empty."""
-        kinds: dict[_Kind, int] = {}
-        numbers, ids, groups = array("L"), list[str](), list[str]()
-        for kind, name, group in rows:
-            numbers.append(kinds.setdefault(kind, len(kinds)))
-            if name:
-                ids.append(name)
-            if group:
-                groups.append(group)
-        fields: Iterable[dict[str, Any]] = (dict(zip(_KIND, kind, strict=True)) for kind in kinds)
-        items = [Item(id="", **kind) for kind in fields]
-        return cls(items, numbers, ids, groups)
-
     def kind(self, row: int) -> Item:
         """The kind of a row."""
         return self.kinds[self.numbers[row]]
@@ -251,27 +236,29 @@ class _Columns(NamedTuple):
         return array("q", (row for row in rows if id(self.kind(row)) in taken))
 
 
-def _table_rows(path: Path, selection: Selection) -> Iterator[tuple[_Kind, str, str]]:
-    """The rows of a table as `_Columns.of` takes them.
+def _select_rows(
+    table: Iterable[Mapping[str, Any]], selection: Selection, dataset: Path
+) -> Sequence[int]:
+    """The indices of the selected rows of a table, whose values may be None.
 
-    Ids and groups are read only where they are needed, because they take most of the memory.
+    It has ids and groups, or the images that make them, where the selection needs them.
     """
-    names = [*_KIND]
-    if selection.items is not None or selection.sample is not None:
-        names.append("id")
-    if selection.sample is not None:
-        names += ["group", "images"]
-    for row in iter_rows(path, names):
+    _check(selection)
+    places: dict[tuple[str, str, str, bool, str], int] = {}
+    numbers, ids, groups = array("L"), list[str](), list[str]()
+    for row in table:
         benchmark, task_id, query, verbatim, split = (row[name] for name in _KIND)
         kind = benchmark or "", task_id or "", query or "", bool(verbatim), split or "test"
-        name, images = row.get("id") or "", row.get("images") or ()
-        yield kind, name, row.get("group") or (images[0]["sha256"] if images else name)
-
-
-def _select_rows(columns: _Columns, selection: Selection, dataset: Path) -> Sequence[int]:
-    """The indices of the selected rows."""
-    _check(selection)
-    rows = columns.where(range(len(columns.numbers)), lambda kind: kind.split == "test")
+        numbers.append(places.setdefault(kind, len(places)))
+        if "id" in row:
+            ids.append(row["id"] or "")
+        if "group" in row:
+            images = row.get("images")
+            groups.append(row["group"] or (images[0]["sha256"] if images else ids[-1]))
+    kinds = [Item(id="", **dict(zip(_KIND, kind, strict=True))) for kind in places]
+    columns = _Columns(kinds, numbers, ids, groups)
+    is_asked = [kind.split == "test" for kind in kinds]
+    rows: Sequence[int] = array("q", (row for row, kind in enumerate(numbers) if is_asked[kind]))
     if selection.items is not None:
         rows = _listed_rows(columns, rows, selection.items, dataset)
     if selection.tasks is not None:
@@ -286,8 +273,9 @@ def _select_rows(columns: _Columns, selection: Selection, dataset: Path) -> Sequ
     if selection.limit is not None:
         counts, all_rows, rows = Counter[str](), rows, array("q")
         for row in all_rows:
-            counts[columns.kind(row).task] += 1
-            if counts[columns.kind(row).task] <= selection.limit:
+            task_id = kinds[numbers[row]].task
+            counts[task_id] += 1
+            if counts[task_id] <= selection.limit:
                 rows.append(row)
     if not rows:
         raise UsageError("{}: no items to ask (the test split is empty)", dataset)

@@ -47,7 +47,7 @@ from keju.running.recording import check_resumed, record_run
 from keju.running.requests import Slot, item_to_send, request_key
 from keju.running.restricted_data import SentData, check_sending, sending_question
 from keju.running.run_summary import Hint, ModelSummary, RunSummary, failure_hint
-from keju.running.selection import Selection, read_selected, takes_no_prompt
+from keju.running.selection import Selection, in_shard, read_selected, takes_no_prompt
 from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
@@ -199,7 +199,9 @@ class _Session:
             stored_items = self.reduce_pairs(dataset, items, selection.pairs)
             reduced = {item.id: keep(item) for item in stored_items if reduced_form(item)}
             items = RecordList(Item, (reduced.get(item.id, item) for item in items))
-        self.contents = RunContents(dataset, opened, items, selection, stored_items)
+        sent = in_shard(items, selection.shard) if selection.shard else items
+        variants = selection.variants
+        self.contents = RunContents(dataset, opened, items, selection, sent, variants, stored_items)
         if self.policy.batch:
             check_batchable(self.contents, self.policy)
         self.remote = [model for model in opened if model.destinations]

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
-from keju.errors import DataError
-from keju.files import encode_stored, locked_file, read_jsonl, read_jsonl_lines, write_atomic
+from keju.errors import DataError, UsageError
+from keju.files import encode_stored, lock_error, read_jsonl, read_jsonl_lines, write_atomic
 from keju.items import Failure, Record, Request, Response, Status
 from keju.running.requests import Slot, request_key
 from keju.runs import RecordList, RunFolder
@@ -83,14 +83,21 @@ class ResponseStore:
 
     def __enter__(self) -> ResponseStore:
         self.folder.path.mkdir(parents=True, exist_ok=True)
-        busy = _(
-            "{}: another keju is writing to this run. Wait for it to end, or choose another --out",
-            self.folder.path,
-        )
-        self._lock = locked_file(self.folder.lock_path, busy=busy)
+        self._lock = FileLock(self.folder.lock_path, timeout=0)
         try:
-            for path in [*self.folder.response_files(), *self.folder.reading_files()]:
-                _complete_last_line(path)
+            self._lock.acquire()
+        except Timeout:
+            raise UsageError(
+                "{}: another keju is writing to this run. Wait for it to end, or choose another "
+                "--out",
+                self.folder.path,
+            ) from None
+        except OSError as error:
+            raise lock_error(self.folder.lock_path, error) from None
+        try:
+            for pattern in ("responses/*/*.jsonl", "readings/*.jsonl"):
+                for path in sorted(self.folder.path.glob(pattern)):
+                    _complete_last_line(path)
         except BaseException:
             self._lock.release()
             raise

@@ -13,14 +13,13 @@ need except the images.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from keju.datasets.store import Dataset
-from keju.datasets.table import copy_items, iter_ids, iter_items, write_items
+from keju.datasets.table import iter_ids, iter_items, write_items
 from keju.definitions import register_definition
 from keju.definitions.wordings import register_wordings
 from keju.errors import DataError, UsageError, shortened
@@ -30,7 +29,6 @@ from keju.files import (
     read_jsonl,
     sha256_bytes,
     sha256_file,
-    write_atomic,
     write_json,
 )
 from keju.items import Item, Response
@@ -204,17 +202,6 @@ class RunFolder:
     def write_items(self, items: list[Item]) -> None:
         """Store the items of this run."""
         write_items(self.items_path, items)
-
-    def copy_items_from(self, dataset: Dataset, items: Sequence[Item]) -> None:
-        """Copy items from a dataset, in its order; if they are all, its file byte for byte.
-
-        The items may be reduced, because only their ids are used.
-        """
-        if len(items) == dataset.manifest.items and dataset.items_path.is_file():
-            with dataset.items_path.open("rb") as stream:
-                write_atomic(self.items_path, iter(partial(stream.read, 1 << 20), b""))
-            return
-        copy_items(dataset.items_path, self.items_path, (item.id for item in items))
 
     def dataset(self) -> Dataset:
         """The dataset of this run, which has the images.
