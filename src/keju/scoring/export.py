@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -25,11 +26,11 @@ def to_json(scores: Sequence[Score]) -> Json:
 
     ``{protocol: {"items": [{"id", "task", "metric", "value", "status", …}], "tasks": {task:
     {metric: value}}, "domains": {domain: value}, "overall": value, …}}``; for several models, or
-    several settings of one, ``{name: {protocol: …}}``. An item without a value is ``null`` with
-    the status ``unscored`` and its reason. Means are taken over what is there; ``missing`` names
-    what is not. While answers are unclear, their items have ``value_if_right``, and ``if_right``
-    has the tasks, domains and overall if they were right. The key of `printed` is ``variants``,
-    without means, that of `with-reasoning` is ``with_reasoning``.
+    several settings of one, ``{name: {protocol: …}}``. Items are by task and id; one without a
+    value is ``null`` with the status ``unscored`` and its reason. Means are taken over what is
+    there; ``missing`` names what is not. While answers are unclear, their items have
+    ``value_if_right``, and ``if_right`` has the tasks, domains and overall if they were right. The
+    key of `printed` is ``variants``, without means, that of `with-reasoning` is ``with_reasoning``.
     """
     named = json_by_model([scores_frame(scores)], aggregate(scores))
     return next(iter(named.values())) if len(named) == 1 else dict(named)
@@ -42,21 +43,24 @@ def json_by_model(frames: Iterable[pl.DataFrame], results: Sequence[Result]) -> 
         frames: the scores as tables.
         results: their values.
     """
-    items: dict[tuple[str, PromptVariant, str], list[Json]] = defaultdict(list)
+    items: dict[tuple[str, PromptVariant, str], list[dict[str, Any]]] = defaultdict(list)
     for score in chain.from_iterable(map(scores_of, frames)):
         items[score.model, variant_of(score), score.protocol].append(_item(score))
+    for rows in items.values():
+        # The order of the scores is that of the responses, which differs from run to run.
+        rows.sort(key=lambda row: (row["task"], row["id"], row.get("round", 1)))
     names = result_names(results)
     named: dict[str, Json] = defaultdict(dict)
     for result in results:
         name = names[result.model, result.variant]
-        rows: Json = {"items": items[result.model, result.variant, result.protocol]}
+        own: Json = {"items": items[result.model, result.variant, result.protocol]}
         match result.protocol:
             case "printed":
-                named[name]["variants"] = rows | _printed(result)
+                named[name]["variants"] = own | _printed(result)
             case "with-reasoning":
-                named[name]["with_reasoning"] = {"form": FORM} | rows | _summary(result)
+                named[name]["with_reasoning"] = {"form": FORM} | own | _summary(result)
             case protocol:
-                named[name][protocol] = rows | _summary(result)
+                named[name][protocol] = own | _summary(result)
     return named
 
 
@@ -97,8 +101,8 @@ def _member(name: str, text: bytes) -> bytes:
     return msgspec.json.encode(name) + b": " + text
 
 
-def _item(score: Score) -> Json:
-    row: Json = {
+def _item(score: Score) -> dict[str, Any]:
+    row: dict[str, Any] = {
         "id": score.item,
         "task": json_task_name(score.task, score.query),
         "metric": score.metric,

@@ -19,7 +19,7 @@ ItemName = tuple[str, str, str]
 
 _ITEM = ["task", "query", "item"]
 PLACE = ["item", "round"]
-"""What both sides must have answered."""
+"""The item and round that both sides must have answered."""
 
 
 class SideScores:
