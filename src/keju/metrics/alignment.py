@@ -186,8 +186,7 @@ class _Marked:
         chars: list[str] = []
         self.marks: dict[int, Counter[str]] = {}
         for char in source:
-            mark = mark_class(char)
-            if mark:
+            if mark := _CLASSES.get(char):
                 self.marks.setdefault(len(chars), Counter())[mark] += 1
             elif not char.isspace():
                 chars += fold(char)
@@ -226,7 +225,4 @@ _CLASSES = {
     **dict.fromkeys("·‧・•", "·"),
 }
 
-
-def mark_class(char: str) -> str:
-    """The class of a punctuation mark, the same for its widths and styles; empty for no mark."""
-    return _CLASSES.get(char, "")
+"""The class of a punctuation mark, the same for its widths and styles."""
