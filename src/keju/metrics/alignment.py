@@ -97,7 +97,7 @@ def _fill_next(row: _Row, gains: _Row, step: _Row) -> None:
 
 
 def _gains(equal: npt.NDArray[np.bool_], unit: int) -> _Row:
-    """What pairing two characters adds: nothing but the saved edits if they are equal."""
+    """The costs that pairing two characters adds; below 0, since it saves two edits or one."""
     # Of `_CELLS` cells no cost is above 2**31.
     return np.where(equal, np.int32(-2 * unit), np.int32(1 - unit))
 

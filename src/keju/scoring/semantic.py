@@ -81,8 +81,10 @@ class Batch:
         candidate, reference = metric.prepare.inputs(sample)
         if len(candidate) > LONGEST:
             raise TooLongError(_("too long to encode: {:,} characters", len(candidate)))
-        other = metric_of(metric.protocol, metric.benchmark, metric.form, metric.beside)
-        beside = other.measure(sample).value if other else None
+        beside = None
+        if metric.beside:
+            other = metric_of(metric.protocol, metric.benchmark, metric.form, metric.beside)
+            beside = other.measure(sample).value if other else None
         failed = sample.response.status in {"failed", "filtered"}
         group = _Group(metric, sample.item.task, sample.item.query)
         request = EncoderRequest(place, (candidate, reference), beside, failed, unclear)
