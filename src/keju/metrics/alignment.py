@@ -97,7 +97,7 @@ def _fill_next(row: _Row, gains: _Row, step: _Row) -> None:
 
 
 def _gains(equal: npt.NDArray[np.bool_], unit: int) -> _Row:
-    """What pairing two characters adds: nothing but the saved edits if they are equal."""
+    """The costs that pairing two characters adds; below 0, since it saves two edits or one."""
     # Of `_CELLS` cells no cost is above 2**31.
     return np.where(equal, np.int32(-2 * unit), np.int32(1 - unit))
 
@@ -186,8 +186,7 @@ class _Marked:
         chars: list[str] = []
         self.marks: dict[int, Counter[str]] = {}
         for char in source:
-            mark = mark_class(char)
-            if mark:
+            if mark := _CLASSES.get(char):
                 self.marks.setdefault(len(chars), Counter())[mark] += 1
             elif not char.isspace():
                 chars += fold(char)
@@ -226,7 +225,4 @@ _CLASSES = {
     **dict.fromkeys("·‧・•", "·"),
 }
 
-
-def mark_class(char: str) -> str:
-    """The class of a punctuation mark, the same for its widths and styles; empty for no mark."""
-    return _CLASSES.get(char, "")
+"""The class of a punctuation mark, the same for its widths and styles."""

@@ -65,14 +65,10 @@ class BoxHits(NamedTuple):
     predicted: int
 
     @property
-    def f1_at(self) -> tuple[float, ...]:
-        """F1 at each threshold."""
-        return tuple(2 * hits / (self.truth + self.predicted) for hits in self.hits)
-
-    @property
     def f1(self) -> float:
         """Mean of F1 over the thresholds."""
-        return sum(self.f1_at) / len(self.hits)
+        rates = [2 * hits / (self.truth + self.predicted) for hits in self.hits]
+        return sum(rates) / len(rates)
 
 
 def box_convention(name: str) -> BoxConvention:

@@ -81,8 +81,10 @@ class Batch:
         candidate, reference = metric.prepare.inputs(sample)
         if len(candidate) > LONGEST:
             raise TooLongError(_("too long to encode: {:,} characters", len(candidate)))
-        other = metric_of(metric.protocol, metric.benchmark, metric.form, metric.beside)
-        beside = other.measure(sample).value if other else None
+        beside = None
+        if metric.beside:
+            other = metric_of(metric.protocol, metric.benchmark, metric.form, metric.beside)
+            beside = other.measure(sample).value if other else None
         failed = sample.response.status in {"failed", "filtered"}
         group = _Group(metric, sample.item.task, sample.item.query)
         request = EncoderRequest(place, (candidate, reference), beside, failed, unclear)
@@ -164,9 +166,8 @@ def token_match_f1_above_floor(
     encoders: Encoders, name: str, pairs: Sequence[Pair], references: Iterable[str]
 ) -> list[float]:
     """F1 by token matching, rescaled by the task's floor."""
-    floor = _known(encoders.bert_score_floor(name, list(references)))
-    values = [above_floor(score.f1, floor) for score in encoders.bert_score(name, pairs)]
-    return _without_credit_for_repeats(values, pairs)
+    values = [score.f1 for score in encoders.bert_score(name, pairs)]
+    return _above_floor(values, encoders.bert_score_floor(name, list(references)), pairs)
 
 
 def sentence_cosine(
@@ -180,25 +181,23 @@ def sentence_cosine_above_floor(
     encoders: Encoders, name: str, pairs: Sequence[Pair], references: Iterable[str]
 ) -> list[float]:
     """The cosine of sentence vectors, rescaled by the task's floor."""
-    floor = _known(encoders.sentence_floor(list(references), name=name))
     values = encoders.sentence_cosine(pairs, empty=0.0, name=name)
-    return _without_credit_for_repeats([above_floor(value, floor) for value in values], pairs)
+    return _above_floor(values, encoders.sentence_floor(list(references), name=name), pairs)
 
 
-def _without_credit_for_repeats(values: Sequence[float], pairs: Sequence[Pair]) -> list[float]:
-    """Cut each value by what the candidate says again and its reference does not.
+def _above_floor(
+    values: Sequence[float], floor: float | None, pairs: Sequence[Pair]
+) -> list[float]:
+    """Values above a floor, each cut by what the candidate repeats and its reference does not.
 
     An encoder hardly sees that a text is said three times over: each repeat finds its match again.
     """
-    return [
-        value * min(1.0, unrepeated_share(candidate) / unrepeated_share(reference))
-        for value, (candidate, reference) in zip(values, pairs, strict=True)
-    ]
-
-
-def _known(floor: float | None) -> float:
     if floor is None:
         raise UndefinedMetricError(
             _("the floor needs two items of this task with different references")
         )
-    return floor
+    return [
+        above_floor(value, floor)
+        * min(1.0, unrepeated_share(candidate) / unrepeated_share(reference))
+        for value, (candidate, reference) in zip(values, pairs, strict=True)
+    ]

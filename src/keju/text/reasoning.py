@@ -60,11 +60,6 @@ class _Mark(NamedTuple):
         """Whether it closes reasoning, which marks of these rows opened, or the prompt."""
         return any(not row.shared or row in opened for row in self.rows("close"))
 
-    @property
-    def is_header(self) -> bool:
-        """Whether it is only removed."""
-        return self.meanings[0].row is None
-
 
 class _Marks(NamedTuple):
     """The patterns of all marks, and what each of their groups means."""
@@ -149,7 +144,7 @@ def _state_after(
     if mark.rows("open"):
         return "reasoning"
     ends = [row for row in mark.rows("end") if not (is_first and row.shared)]
-    return "outside" if mark.closes() or ends or mark.is_header else None
+    return "outside" if mark.closes() or ends or mark.meanings[0].row is None else None
 
 
 def _tagged_end(reasoning: str) -> str:
@@ -239,24 +234,17 @@ def _is_mentioned(content: str, mark: _Mark, begins: int) -> bool:
 def _marks() -> _Marks:
     file = resources.files("keju.text").joinpath("data", "reasoning_marks.toml")
     table = msgspec.convert(tomllib.loads(file.read_text("utf-8")), type=_Table)
+    kinds: list[tuple[_Kind, _Row | None, tuple[str, ...]]]
+    kinds = [("open", row, row.open) for row in table.reasoning]
+    kinds += [("close", row, row.close) for row in table.reasoning]
+    kinds += [("answer", row, row.open) for row in table.answers]
+    kinds += [("end", row, row.close) for row in table.answers]
+    kinds.append(("header", None, table.headers))
     spelled: dict[tuple[bool, str], list[_Spelling]] = {}
-
-    def note(text: str, kind: _Kind, row: _Row | None) -> None:
+    for kind, row, texts in kinds:
         starts = row is not None and row.start and kind == "open"
-        spelled.setdefault((starts, text), []).append(_Spelling(kind, row))
-
-    for row in table.reasoning:
-        for text in row.open:
-            note(text, "open", row)
-        for text in row.close:
-            note(text, "close", row)
-    for row in table.answers:
-        for text in row.open:
-            note(text, "answer", row)
-        for text in row.close:
-            note(text, "end", row)
-    for text in table.headers:
-        note(text, "header", None)
+        for text in texts:
+            spelled.setdefault((starts, text), []).append(_Spelling(kind, row))
     meanings: dict[str, tuple[_Spelling, ...]] = {}
     groups: dict[bool, list[str]] = {True: [], False: []}
     # The longer of two spellings that begin alike comes first.
