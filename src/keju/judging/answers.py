@@ -18,6 +18,7 @@ from keju.judging.prompting import Rubrics, sealed_prompt
 from keju.runs import RunFolder
 from keju.texts import _
 
+
 class AnswerId(NamedTuple):
     """Id of an answer: its model, item and prompt variant."""
 
