@@ -110,13 +110,16 @@ class Served:
         self.access = AccessControl(self.app.signer, self.token, "127.0.0.1", 0)
         listening = socket.create_server(("127.0.0.1", 0))
         port = listening.getsockname()[1]
-        self._runner, self._doors = await open_server(
-            Server(self.app, self.access), listening, self.limits
-        )
+        self._server = Server(self.app, self.access)
+        self._runner, self._doors = await open_server(self._server, listening, self.limits)
         return port
 
     def _call(self, work):
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+    def collect(self) -> None:
+        """Export, as every half minute."""
+        self._call(self._server.collect())
 
     @property
     def root(self) -> str:

@@ -339,14 +339,14 @@ def test_only_the_options_of_the_run_are_accepted(serving, dataset, tmp_path):
 def test_a_run_that_is_being_written_gets_its_answers_later(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     served.ask("POST", "/exam/5", person="Li", form={"act": "unknown"})
-    served.ask("POST", "/collect", person="Li")
+    served.collect()
     run = RunFolder.open(tmp_path / "run")
     with ResponseStore(run):
         served.ask("POST", "/exam/6", person="Li", form={"act": "unknown"})
-        served.ask("POST", "/collect", person="Li")
+        served.collect()
         assert "another keju is writing to this run" in served.ask("GET", "/", person="Li").text
         assert len(list(run.responses())) == 1
-    served.ask("POST", "/collect", person="Li")
+    served.collect()
     assert "another keju" not in served.ask("GET", "/", person="Li").text
     assert len(list(run.responses())) == 2
 
@@ -356,9 +356,9 @@ def test_a_failed_export_is_reported_and_repeated(serving, dataset, tmp_path, mo
     served.ask("POST", "/exam/5", person="Li", form={"act": "unknown"})
     with monkeypatch.context() as broken:
         broken.setattr(served.app, "collect", lambda: 1 / 0)
-        served.ask("POST", "/collect", person="Li")
+        served.collect()
         assert "division by zero" in served.ask("GET", "/", person="Li").text
-    served.ask("POST", "/collect", person="Li")
+    served.collect()
     assert "division by zero" not in served.ask("GET", "/", person="Li").text
     assert len(list(RunFolder.open(tmp_path / "run").responses())) == 1
 

@@ -109,10 +109,6 @@ class AnnotationApp:
         """The directory of people's answers."""
         return self.run.path / "people"
 
-    def file_path(self, name: str) -> Path:
-        """The path of an exported file; decisions are a part of the run (docs/running.md)."""
-        return (self.run.path if name == "decisions.csv" else self.people) / name
-
     def make_draft_key(self, binding: PageBinding) -> str:
         """The key under which a browser stores unsent input; it depends on run and content."""
         parts = (str(self.run.path.resolve()), *astuple(binding))
@@ -179,7 +175,7 @@ class AnnotationApp:
         return n_("{n:,} verdict: {}", "{n:,} verdicts: {}", len(verdicts), path)
 
     def _collect_adjudicated(self) -> Text | None:
-        queue, path = self.queues.get("adjudication"), self.file_path("decisions.csv")
+        queue, path = self.queues.get("adjudication"), self.run.path / "decisions.csv"
         if isinstance(queue, Adjudication) and _write_table(path, queue.export(self.events)):
             return _("decisions on unclear answers: {}", path)
         return None

@@ -38,7 +38,6 @@ BODY_BYTES = 4 << 20
 
 COLLECT_SECONDS = 30.0
 _SHOWN_AS_IS = frozenset({"jpg", "png", "webp", "gif", "bmp"})
-_FILES = ("ratings.csv", "verdicts.jsonl", "decisions.csv")
 OLD_FORM = _("This form is from another session. Enter your name again.")
 
 
@@ -64,8 +63,6 @@ class Server:
                 web.get("/", self.show_start),
                 web.get("/who", self.show_name_form),
                 web.post("/who", self.set_name),
-                web.post("/collect", self.collect_now),
-                web.get("/files/{name}", self.send_file),
                 web.get("/assets/{name}", self.send_asset),
                 web.get("/image/{sha256}", self.send_image),
                 *QueuePages(annotation).routes,
@@ -88,7 +85,6 @@ class Server:
         return render_page(
             request, "start.html.j2", asks_name=False, about=app.dataset.manifest, queues=queues,
             exported=self.exported, export_error=self.export_error, next="/",
-            files=[name for name in _FILES if app.file_path(name).is_file()],
         )  # fmt: skip
 
     async def show_name_form(self, request: web.Request) -> web.Response:
@@ -112,27 +108,6 @@ class Server:
         response = redirect(address)
         self._access.set_session(response, sessions.rename(session, person))
         return response
-
-    async def collect_now(self, request: web.Request) -> web.StreamResponse:
-        """Export everything."""
-        del request
-        await self._collect()
-        return redirect("/")
-
-    async def send_file(self, request: web.Request) -> web.StreamResponse:
-        """Send an exported file as a download, after a new export."""
-        name = request.match_info["name"]
-        if name not in _FILES:
-            raise web.HTTPNotFound
-        await self._collect()
-        path = self.annotation.file_path(name)
-        if not path.is_file():
-            raise web.HTTPNotFound
-        return web.Response(
-            body=await asyncio.to_thread(path.read_bytes),
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-            content_type="application/octet-stream",
-        )
 
     async def send_asset(self, request: web.Request) -> web.Response:
         """Send a style sheet, a script or the icon."""
@@ -166,7 +141,7 @@ class Server:
 
         async def go() -> None:
             while True:
-                await self._collect()
+                await self.collect()
                 await asyncio.sleep(COLLECT_SECONDS)
 
         task = asyncio.create_task(go())
@@ -174,9 +149,10 @@ class Server:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-        await self._collect()
+        await self.collect()
 
-    async def _collect(self) -> None:
+    async def collect(self) -> None:
+        """Export what is new; an error is shown on the start page, and the export is repeated."""
         async with self._lock:
             try:
                 count = self.annotation.events.count()
