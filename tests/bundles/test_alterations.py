@@ -167,15 +167,13 @@ def test_each_field_of_run_json_is_named(bundle: Path, data: Path, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_each_field_of_the_metadata_is_named(bundle: Path, data: Path, tmp_path: Path) -> None:
+def test_each_field_of_the_metadata_is_compared(bundle: Path, data: Path, tmp_path: Path) -> None:
     document = json.loads(members_of(bundle)[CRATE])
     graph = [(*("@graph", number), *rest) for number in (0, 1, 2, 3, 5)
              for rest in leaves(document["@graph"][number])]  # fmt: skip
     for place in [("@context",), *graph]:
         found = verify_bundle(with_field(bundle, tmp_path / "x.zip", CRATE, place))
         assert {each.member for each in found.differences} == {CRATE}, place
-        name = str(place[-1])
-        assert any(name in each.item or name == "@id" for each in found.differences), place
 
 
 def test_what_nothing_shows_is_listed(bundle: Path, data: Path, tmp_path: Path) -> None:

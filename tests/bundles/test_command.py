@@ -53,9 +53,9 @@ def test_the_result_comes_first_and_the_audit_is_counted_or_listed(scored_run: P
     )
     assert short.text.startswith("x.keju.zip: verified")
     found = full.text.count("Audit: ")
-    assert found > 1
+    assert found
     assert "Audit: " not in short.text
-    assert f"{found} findings" in short.text
+    assert f"{found} finding" in short.text
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from keju.published.leaderboard import audit_leaderboard
 from keju.published.models import (
     AVERAGE,
     PublishedModel,
-    Role,
     group_of,
     published_model,
     published_models,
@@ -15,12 +14,9 @@ from keju.published.models import (
 from keju.published.papers import (
     ClassFigure,
     InputTable,
-    Kind,
-    Paper,
     PrintedFigure,
     SettingFigure,
     SettingMean,
-    Summary,
     paper,
     paper_galleries,
     papers,
@@ -28,32 +24,26 @@ from keju.published.papers import (
 from keju.published.run_audit import audit_run
 from keju.published.sections import Section, benchmarks_of, sections
 from keju.published.sources import TaskSources, task_sources
-from keju.published.tables import Cell, Column, PrintedTable, published_tables
-from keju.published.values import PublishedValue, published_values
+from keju.published.tables import Column, PrintedTable, published_tables
+from keju.published.values import published_values
 
 __all__ = [
     "AVERAGE",
     "OF_A_RUN",
     "Audit",
-    "Cell",
     "ClaimDecision",
     "ClassFigure",
     "Column",
     "Finding",
     "InputTable",
-    "Kind",
-    "Paper",
     "PassedCheck",
     "PrintedFigure",
     "PrintedTable",
     "PublishedModel",
-    "PublishedValue",
-    "Role",
     "Section",
     "SettingFigure",
     "SettingMean",
     "Size",
-    "Summary",
     "TaskSources",
     "UnreadCells",
     "audit_leaderboard",

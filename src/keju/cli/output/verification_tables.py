@@ -33,7 +33,7 @@ def check_name(check: str) -> str:
     names = {
         "members": _("files of the bundle"),
         "manifest": _("fields of bundle.json and run.json"),
-        "crate": _("fields of the RO-Crate metadata"),
+        "crate": _("RO-Crate metadata"),
         "definitions": _("definitions of benchmarks"),
         "responses": _("responses, compared with the hashes from scoring"),
         "items": _("items"),

@@ -12,12 +12,12 @@ from keju.benchmarks.obi_bench.readers.sources import Rule, SourceFolder, images
 from keju.datasets.readers.base import files_under, kept_inside
 from keju.datasets.readers.tables import json_in
 from keju.errors import DataError
+from keju.text import all_han
 from keju.texts import _, n_
 
 CHARACTER_TABLES = ("id_to_chinese.json", "key&value.json")
 """Names of files, in small letters, that list the characters of classes; the first one is read."""
 
-_HAN = (("\u3400", "\u9fff"), ("\uf900", "\ufaff"), ("\U00020000", "\U0003ffff"))
 _LONGEST = 4
 """Characters of a folder's name that is itself a character, perhaps with its variants."""
 
@@ -81,7 +81,8 @@ class Records(NamedTuple):
             parts = [self.characters.get(part, "") for part in key.split("_")]
             if joined := "".join(dict.fromkeys(parts)):
                 return joined
-        return next((key for key in keys if _is_han(key)), "")
+        named = (key for key in keys if 0 < len(key) <= _LONGEST and all_han(key))
+        return next(named, "")
 
     def about(self, crop: Crop) -> dict[str, str]:
         """Metadata of an image: class and file; character, origin and era as far as known."""
@@ -176,9 +177,3 @@ def _read_characters(file: Path) -> dict[str, str]:
     """The characters of classes or ids."""
     content = json_in(file, dict[str, str | int])
     return {key: str(value) for key, value in content.items()}
-
-
-def _is_han(text: str) -> bool:
-    return 0 < len(text) <= _LONGEST and all(
-        any(first <= char <= last for first, last in _HAN) for char in text
-    )
