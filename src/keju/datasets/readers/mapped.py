@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -175,27 +176,37 @@ def read_mapped(
     check_complete(mapping)
     columns = NamedColumns(mapping)
     files = RecordFiles(src, writer, mapping, images)
-    skip = _Skip(missing=skip_missing, invalid=skip_invalid)
     transcriptions = _Transcriptions()
     places: dict[str, Place] = {}
-    skipped, bare = Counter[bool](), 0
-    # The text of an image may follow the questions about it, and a million items would fill the
-    # memory: the records are read twice, at first for the texts alone.
-    maker, learner = (_ItemMaker(mapping, files, writer) for _reading in range(2))
-    for learns in (True, False) if mapping.shared_transcriptions else (False,):
+    skipped = Counter[bool]()
+
+    def fail(place: Place, error: DataError | UsageError) -> None:
+        if skip_invalid:
+            import_log().dropped.append((place.item, english_problem(error)))
+        elif isinstance(error, MissingFileError):
+            files.miss(error.name, place, skip=skip_missing)
+        else:
+            raise error
+
+    def read_records() -> Iterator[Record]:
         records = records_of(src, mapping)
         if mapping.names:
             skipped.clear()
             records = with_groups(records, files.path_of, mapping.names, "names", skipped)
-        reading = learner if learns else maker
-        for item, place in reading.items_of(columns.checked(records), skip, only_texts=learns):
-            if learns:
-                transcriptions.learn(item)
-            elif (first := places.setdefault(item.id, place)) is not place:
-                skip.drop(place, _same_id(item, place, first))
-            else:
-                bare += not (item.draft or item.answer or item.answer_simplified or item.boxes)
-                writer.add(transcriptions.complete(item))
+        return columns.checked(records)
+
+    if mapping.shared_transcriptions:
+        # The text of an image may follow the questions about it, and a million items would fill
+        # the memory: the records are read twice, at first for the texts alone.
+        texts = _ItemMaker(mapping, files, writer, only_texts=True)
+        for item, __ in texts.items_of(read_records(), lambda *_failure: None):
+            transcriptions.learn(item)
+    maker = _ItemMaker(mapping, files, writer)
+    for item, place in maker.items_of(read_records(), fail):
+        if (first := places.setdefault(item.id, place)) is not place:
+            fail(place, _same_id(item, place, first))
+        else:
+            writer.add(transcriptions.complete(item))
     if import_log().dropped and not places:
         record, reason = import_log().dropped[0]
         raise DataError("no record is valid. The first error: {}", reason, file=src, item=record)
@@ -205,12 +216,6 @@ def read_mapped(
         total = skipped.total()
         yield _("skipped {} of {} records, since names does not match", skipped[True], total)
     yield from maker.notes()
-    if bare:
-        yield n_(
-            "{n:,} item without an answer: they can be run, but not scored",
-            "{n:,} items without an answer: they can be run, but not scored",
-            bare,
-        )
 
 
 def _same_id(item: Item, place: Place, other: Place) -> DataError:
@@ -249,19 +254,6 @@ class _Transcriptions:
         images = tuple(ref.sha256 for ref in item.images)
         transcriptions = (texts[images] for texts in self._texts.values() if images in texts)
         return replace(item, transcription=next(transcriptions, None))
-
-
-class _Skip(NamedTuple):
-    """The records that are skipped rather than refused."""
-
-    missing: bool
-    invalid: bool
-
-    def drop(self, place: Place, error: DataError | UsageError) -> None:
-        """List a record that is not valid, or raise its error."""
-        if not self.invalid:
-            raise error
-        import_log().dropped.append((place.item, english_problem(error)))
 
 
 class _Roles(NamedTuple):
@@ -306,10 +298,18 @@ class _Answer(NamedTuple):
 
 
 class _ItemMaker:
-    """Makes the items of records, and counts the records."""
+    """Makes the items of records, or with `only_texts` those that have the text of their images."""
 
-    def __init__(self, mapping: Mapping, files: RecordFiles, writer: DatasetWriter) -> None:
+    def __init__(
+        self,
+        mapping: Mapping,
+        files: RecordFiles,
+        writer: DatasetWriter,
+        *,
+        only_texts: bool = False,
+    ) -> None:
         self._mapping = mapping
+        self._only_texts = only_texts
         self._files = files
         self._writer = writer
         self._roles = tuple(_roles_of(mapping))
@@ -320,40 +320,21 @@ class _ItemMaker:
         self._empty: Counter[str] = Counter()
         self._tasks: dict[tuple[str, str], Task] = {}
         self._without_options = 0
+        self._without_answer = 0
         self.records = 0
 
     def items_of(
-        self, records: Iterable[Record], skip: _Skip, *, only_texts: bool = False
+        self, records: Iterable[Record], fail: Callable[[Place, DataError | UsageError], None]
     ) -> Iterator[tuple[Item, Place]]:
-        """The items of valid records, each with the record's place; missing files are collected.
-
-        With `only_texts` they are those that have the text of their images, and what is wrong is
-        left to the next reading.
-        """
+        """The items of records, each with the record's place; `fail` takes the errors."""
         for record in records:
             self.records += 1
-            items: list[Item] = []
             try:
-                complete = self._with_text(record)
-                for roles in self._roles:
-                    if only_texts and not self._has_text(complete, roles):
-                        continue
-                    if not all(map(complete.has, roles.needed)):
-                        self._empty[roles.task] += 1
-                    elif item := self.make_item(complete, roles):
-                        items.append(item)
-            except MissingFileError as error:
-                if only_texts:
-                    continue
-                if skip.invalid:
-                    skip.drop(record.place, error)
-                else:
-                    self._files.miss(error.name, record.place, skip=skip.missing)
+                items = list(map(self.make_item, repeat(self._with_text(record)), self._roles))
             except (DataError, UsageError) as error:
-                if not only_texts:
-                    skip.drop(record.place, error)
+                fail(record.place, error)
             else:
-                yield from ((item, record.place) for item in items)
+                yield from ((item, record.place) for item in items if item)
 
     def _has_text(self, record: Record, roles: _Roles) -> bool:
         """Whether an item of a record may have the text of its images."""
@@ -361,7 +342,7 @@ class _ItemMaker:
         return "transcription" in roles.fields or not forms.isdisjoint(_TRANSCRIBED)
 
     def notes(self) -> Iterator[str]:
-        """The notes on line breaks, options, and [[items]] of which a record has no text."""
+        """The notes on line breaks, on what records lack, and on [[items]] without a text."""
         yield from self._newlines.notes()
         if self._without_options:
             yield n_(
@@ -372,9 +353,20 @@ class _ItemMaker:
         if self._empty:
             counts = [f"{name}: {count:,}" for name, count in sorted(self._empty.items())]
             yield _("no item where the question or answer is empty: {}", ", ".join(counts))
+        if self._without_answer:
+            yield n_(
+                "{n:,} item without an answer: they can be run, but not scored",
+                "{n:,} items without an answer: they can be run, but not scored",
+                self._without_answer,
+            )
 
     def make_item(self, record: Record, roles: _Roles) -> Item | None:
-        """One item of a record; None of a page without text lines."""
+        """One item of a record; None if it has no question and answer, or no text lines."""
+        if self._only_texts and not self._has_text(record, roles):
+            return None
+        if not all(map(record.has, roles.needed)):
+            self._empty[roles.task] += 1
+            return None
         kind = self._task_of(record, roles)
         self._numbers[kind.id] += 1
         cells = {"task": kind.id, "number": self._numbers[kind.id], **record.cells}
@@ -396,6 +388,7 @@ class _ItemMaker:
         answer = self._answer(record, roles, texts, images, kind, query)
         pages = self._pages(record)
         name = self._name(record, roles, texts["id"])
+        has_answer = bool(answer.answer or answer.answer_simplified or answer.boxes)
         item = Item(
             id=name,
             benchmark=kind.benchmark,
@@ -419,9 +412,9 @@ class _ItemMaker:
             split=_split(texts["split"].strip(), record.place),
             metadata=dict(self._metadata(record, texts, kind, pages if images else [])),
             provenance=tuple(self._provenance(texts, name, pages, with_images=bool(images))),
-            draft=self._mapping.drafts
-            and not (answer.answer or answer.answer_simplified or answer.boxes),
+            draft=self._mapping.drafts and not has_answer,
         )
+        self._without_answer += not (item.draft or has_answer)
         _check_prompt(item, record.place)
         return item
 

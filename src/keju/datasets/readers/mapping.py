@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from keju.errors import DataError, unknown_name
 from keju.files import read_toml
+from keju.settings import list_allowed_values
 from keju.texts import _
 
 TODO = "TODO"
@@ -39,7 +40,7 @@ whose text is a note about the image, or without one the text to draft from."""
 ROLES = (*TEXTS, *LISTS)
 
 Shape = Literal["list", "by-key"]
-AnswerIs = Literal["text", "letter", "from-0", "from-1"]
+AnswerIs = Literal["text", "from-0", "from-1", "letter"]
 
 
 class Table(Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,12 +112,11 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _CHOICES = {
-    "prompt": ("verbatim", "template", "own"),
-    "answer_is": ("text", "from-0", "from-1", "letter"),
-    "text_form": ("text", "quads"),
-    "newlines": ("keep", "auto", "literal"),
-    "shape": ("list", "by-key"),
+    field.name: [*filter(None, list_allowed_values(field.type))]
+    for kind in (Mapping, Table)
+    for field in msgspec.structs.fields(kind)
 }
+"""The values that a key may have, where not every text is one."""
 
 
 def as_tuple(columns: Columns) -> tuple[str, ...]:
@@ -170,7 +170,11 @@ def mapping_from(data: dict[str, Any], file: Path) -> Mapping:
 
 def _wrong(file: Path, where: str, problem: str) -> DataError:
     choices = _CHOICES.get(where.rpartition(".")[2])
-    hint = _("Use {}", ", ".join(choices)) if choices else _("See docs/formats.md, Mapping files")
+    hint = (
+        _("Use {}", ", ".join(map(str, choices)))
+        if choices
+        else _("See docs/formats.md, Mapping files")
+    )
     return DataError(problem, file=file, item=where or None, hint=hint)
 
 

@@ -267,9 +267,9 @@ def _fit_of(records: list[JsonObject], preset: Preset, mapping: Mapping) -> floa
     column = mapping.fields.get("task")
     if not isinstance(column, str):
         return 1.0
-    values_of_task = mapping.values.get("task", {})
+    names = mapping.values.get("task", {})
     words = {str(record.get(column, "")) for record in records}
-    return float(all(_names_task(values_of_task.get(word, word), preset) for word in words))
+    return float(all(_names_task(names.get(word, word), preset) for word in words))
 
 
 def _names_task(word: str, preset: Preset) -> bool:

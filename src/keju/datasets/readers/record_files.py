@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import files_under, inside, join_names, source_bytes, source_text
 from keju.datasets.readers.cells import Record, cell_text
-from keju.datasets.readers.images import ImageFinder, decoded_image
+from keju.datasets.readers.images import ImageFinder, decoded_image, image_below
 from keju.datasets.readers.mapping import Mapping, as_tuple
 from keju.datasets.readers.quads import quad_lines
 from keju.datasets.readers.records import Place, place_words
@@ -173,11 +173,7 @@ class RecordFiles:
         return source_text(self._text_file(record)).strip("\n\t ")
 
     def lines(self, record: Record) -> tuple[Line, ...]:
-        """The lines of a record's text file in their order; none if it has no text.
-
-        Raises:
-            DataError: as `text`, or a line has no four corners.
-        """
+        """The lines of a record's text file in their order; none if it has no text."""
         path = self._text_file(record)
         lines = quad_lines(path)
         if not any(line.text.strip() for line in lines):
@@ -200,8 +196,7 @@ class RecordFiles:
             DataError: it is missing, or has no licence, address or text.
         """
         roots = dict.fromkeys((self._root, self._root / "pages", place.file.parent))
-        paths = [inside(root, name, file=place.file, item=place.item) for root in roots]
-        path = next((path for path in paths if path.is_file()), None)
+        path = image_below(roots, name, file=place.file, item=place.item)
         if path is None:
             raise place.error(_("no web page {!r}", shortened(name)), _("Correct page in [fields]"))
         constants = self._mapping.constants

@@ -72,8 +72,7 @@ def map_fields(
     keys = list(dict.fromkeys(key for record in records for key in record))
     names = given or {}
     if unknown := sorted(set(names) - set(wanted)):
-        roles = ", ".join(wanted)
-        raise UsageError("no field {!r} to map. Fields: {}", unknown[0], roles)
+        raise UsageError("no field {!r} to map. Fields: {}", unknown[0], ", ".join(wanted))
     found: dict[str, str] = {}
     for role, field in wanted.items():
         name = _name_among(keys, role, field, names)
@@ -81,16 +80,16 @@ def map_fields(
             found[role] = name
         elif field.required or role in names:
             looked_for = names.get(role) or " or ".join(field.names)
-            raise DataError(
+            hint = _("Rename it to {}", field.names[0])
+            if given is not None:
+                hint = _("Give its name: --option {}{}=NAME", FIELD_OPTION, role)
+            problem = _(
                 "no field for the {} (expected {}); found the fields {}",
                 role,
                 looked_for,
                 ", ".join(keys[:30]) or _("none"),
-                file=file,
-                hint=_("Rename it to {}", field.names[0])
-                if given is None
-                else _("Give its name: --option {}{}=NAME", FIELD_OPTION, role),
             )
+            raise DataError(problem, file=file, hint=hint)
     return found
 
 

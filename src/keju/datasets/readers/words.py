@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain, count
 from pathlib import Path
 
 from keju.datasets.readers.base import Options
@@ -60,13 +61,9 @@ def new_folder(src: Path) -> Path:
     stem = whole.name.partition(".")[0] if src.is_file() else whole.name
     if whole.parent.name == "snapshots" and "--" in whole.parent.parent.name:
         stem = whole.parent.parent.name.rpartition("--")[2]  # Hugging Face's cache
-    wanted = Path(f"{stem or 'data'}-dataset".lstrip("-"))
-    number = 2
-    found = wanted
-    while found.exists():
-        found = Path(f"{wanted}-{number}")
-        number += 1
-    return found
+    wanted = f"{stem or 'data'}-dataset".lstrip("-")
+    numbered = (Path(f"{wanted}-{number}") for number in count(2))
+    return next(folder for folder in chain([Path(wanted)], numbered) if not folder.exists())
 
 
 def _path(path: Path) -> str:
