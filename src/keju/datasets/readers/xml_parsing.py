@@ -88,16 +88,6 @@ def children(element: etree._Element, *names: str) -> Iterator[etree._Element]:
     return (child for child in element if name_of(child) in names)
 
 
-def first(element: etree._Element, *path: str) -> etree._Element | None:
-    """The element at the end of a path of names; each step uses the first child."""
-    found: etree._Element | None = element
-    for name in path:
-        if found is None:
-            return None
-        found = next(children(found, name), None)
-    return found
-
-
 def number(value: str | None, *, file: Path, item: str) -> float:
     """A number from an attribute, of a size that a page can have; an absent or empty one is 0.
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, NamedTuple
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -324,8 +324,6 @@ def _image_of(file: Path, image_name: str, elsewhere: ImageFinder | None) -> Pat
 
 # Results of engines
 
-T = TypeVar("T")
-
 SUFFIXES = frozenset({"txt", "xml", *HOCR_SUFFIXES})
 """Suffixes of result files, in lower case, without the point."""
 
@@ -407,23 +405,29 @@ def read_result(path: Path, form: str) -> PageResult:
     Raises:
         DataError: the file is damaged, has several pages, is too large, or is in no known encoding.
     """
-    if form == TEXT:
-        # Tesseract and pdftotext end a page with a form feed.
-        result = PageResult(_with_own_hint(source_text, path).strip("\n\f\t "))
-        size = len(result.text)
-    else:
-        page = _with_own_hint(partial(_read, form=form, dpi=_ANY_DPI), path)
+    page, text, size = None, "", 0
+    try:
+        if form == TEXT:
+            # Tesseract and pdftotext end a page with a form feed.
+            text = source_text(path).strip("\n\f\t ")
+        else:
+            page = _read(path, form, dpi=_ANY_DPI)
+    except DataError as error:
+        if "--option" not in (error.hint or ""):  # An option of imports.
+            raise
+        hint = _("Convert the file to UTF-8, for example: iconv -f ENCODING -t UTF-8 FILE > NEW")
+        raise DataError(error.problem, file=path, hint=hint) from None
+    if page:
         lines = tuple(
             replace(line, kind="main")
             if line.kind == "other" and not has_known_kind(line.source_kind)
             else line
             for line in page.lines
         )
-        result = PageResult(
-            "\n".join(line.text for line in lines if line.text and line.kind in FLOW),
-            replace(page, lines=lines),
-        )
-        size = len(result.text) + sum(len(line.text) + len(line.polygon) for line in lines)
+        page = replace(page, lines=lines)
+        text = "\n".join(line.text for line in lines if line.text and line.kind in FLOW)
+        size += sum(len(line.text) + len(line.polygon) for line in lines)
+    size += len(text)
     if size > 2 * MOST_CHARACTERS:
         raise DataError(
             "more than {:,} characters and points, too many for a page",
@@ -431,21 +435,7 @@ def read_result(path: Path, form: str) -> PageResult:
             file=path,
             hint="Keep one page per file",
         )
-    return result
-
-
-def _with_own_hint(read: Callable[[Path], T], path: Path) -> T:
-    """The result of a reader; an error about an option of imports gets another hint."""
-    try:
-        return read(path)
-    except DataError as error:
-        if "--option" not in (error.hint or ""):
-            raise
-        raise DataError(
-            error.problem,
-            file=path,
-            hint=_("Convert the file to UTF-8, for example: iconv -f ENCODING -t UTF-8 FILE > NEW"),
-        ) from None
+    return PageResult(text, page)
 
 
 # Detection

@@ -22,7 +22,6 @@ from keju.datasets.readers.pages.lost_text import TextPart, report_lost_text, te
 from keju.datasets.readers.xml_parsing import (
     box_around,
     children,
-    first,
     join_words,
     name_of,
     number,
@@ -254,10 +253,10 @@ _CUSTOM = re.compile(r"(\w+)\s*\{([^{}]*)\}")
 class _PageXml(_Reader):
     def __init__(self, path: Path, kinds: Kinds | None, root: etree._Element) -> None:
         super().__init__(path, kinds)
-        page = first(root, "Page")
+        page = root.find("{*}Page")
         if page is None:
             raise DataError("the file has no Page element", file=path)
-        self.page, self.order = page, first(page, "ReadingOrder")
+        self.page, self.order = page, page.find("{*}ReadingOrder")
         self.image_name = page.get("imageFilename", "")
         self.size = self._number(page, "imageWidth"), self._number(page, "imageHeight")
         # Indices of the regions of a page, or of the lines of its only region, are an order too.
@@ -345,7 +344,7 @@ class _PageXml(_Reader):
         )
 
     def _coords(self, element: etree._Element, name: str) -> tuple[Point, ...]:
-        coords = first(element, "Coords")
+        coords = element.find("{*}Coords")
         if coords is None:
             return ()
         if (attribute := coords.get("points")) is not None:
@@ -432,7 +431,7 @@ class _Alto(_Reader):
         self, path: Path, kinds: Kinds | None, root: etree._Element, dpi: float | None
     ) -> None:
         super().__init__(path, kinds)
-        layout, tags = first(root, "Layout"), first(root, "Tags")
+        layout, tags = root.find("{*}Layout"), root.find("{*}Tags")
         pages = list(children(layout, "Page")) if layout is not None else []
         if len(pages) != 1:
             raise DataError(
@@ -444,15 +443,15 @@ class _Alto(_Reader):
                 ),
                 file=path,
             )
-        self.page, self.order = pages[0], first(root, "ReadingOrder")
+        self.page, self.order = pages[0], root.find("{*}ReadingOrder")
         self._labels = {
             tag.get("ID", ""): tag.get("LABEL", "")
             for tag in (children(tags, *_TAGS) if tags is not None else ())
         }
-        self.image_name = _text(first(root, "Description", "sourceImageInformation", "fileName"))
-        self._scale = self._pixels_per_unit(
-            _text(first(root, "Description", "MeasurementUnit")), dpi
-        )
+        name = root.findtext("{*}Description/{*}sourceImageInformation/{*}fileName")
+        unit = root.findtext("{*}Description/{*}MeasurementUnit")
+        self.image_name = (name or "").strip()
+        self._scale = self._pixels_per_unit((unit or "").strip(), dpi)
         self.size = self._length(self.page, "WIDTH"), self._length(self.page, "HEIGHT")
 
     def _pixels_per_unit(self, unit: str, dpi: float | None) -> float:
@@ -516,7 +515,7 @@ class _Alto(_Reader):
 
     def _outline(self, line: etree._Element, parts: Sequence[etree._Element]) -> tuple[Point, ...]:
         """The outline of a line, else the box around its strings; empty where none has a size."""
-        polygon = first(line, "Shape", "Polygon")
+        polygon = line.find("{*}Shape/{*}Polygon")
         corners = polygon.get("POINTS", "") if polygon is not None else ""
         if shape := points(corners, file=self._path, item=line.get("ID") or "line"):
             return tuple((x * self._scale, y * self._scale) for x, y in shape)
@@ -531,10 +530,6 @@ class _Alto(_Reader):
 
     def _length(self, element: etree._Element, name: str) -> float:
         return self._scale * self._number(element, name, element.get("ID", ""))
-
-
-def _text(element: etree._Element | None) -> str:
-    return (element.text or "").strip() if element is not None else ""
 
 
 def _begins_strings(element: etree._Element) -> bool:
