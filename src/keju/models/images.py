@@ -101,7 +101,8 @@ class Fit(Record, frozen=True, kw_only=True):
             for form in ("PNG", "JPEG") if lossless else ("JPEG",):
                 file = io.BytesIO()
                 small.save(file, form, quality=_QUALITY, subsampling=0)  # PNG has neither
-                written = replace(ref, width=small.width, height=small.height, size=file.tell())
+                byte_count = file.getbuffer().nbytes
+                written = replace(ref, width=small.width, height=small.height, size=byte_count)
                 if small.size == (1, 1) or not self.touches(written):
                     return file.getvalue(), f"image/{form.lower()}"
             scale *= _SMALLER
