@@ -420,9 +420,7 @@ def plan(data: Path, *more: object) -> str:
 def test_a_plan_states_what_will_be_asked(far: Chat, tmp_path: Path):
     data, line = dataset(tmp_path / "d", "unknown"), "Before the first request you will be asked"
     assert line in plan(data, "--base-url", ELSEWHERE)
-    assert f"the data of 2 items of old-books go to {HOST}" in plan(
-        data, "--base-url", ELSEWHERE
-    )
+    assert f"the data of 2 items of old-books go to {HOST}" in plan(data, "--base-url", ELSEWHERE)
     assert line not in plan(data, "--base-url", "http://127.0.0.1:9/v1")
     assert line not in plan(dataset(tmp_path / "free", "CC-BY-4.0"), "--base-url", ELSEWHERE)
 
