@@ -211,7 +211,7 @@ def read_selected(
 
 
 class _Columns(NamedTuple):
-    """What decides which rows of a table are selected.
+    """The columns that decide which rows of a table are selected.
 
     `kinds` are items without content, one for each combination of benchmark, task, question form,
     verbatim and split, which are few; `numbers` has the kind of each row as a place in `kinds`.
@@ -244,18 +244,21 @@ def _select_rows(
     It has ids and groups, or the images that make them, where the selection needs them.
     """
     _check(selection)
-    places: dict[tuple[str, str, str, bool, str], int] = {}
+    places: dict[tuple[str, str, str, bool, Any], int] = {}
     numbers, ids, groups = array("L"), list[str](), list[str]()
-    for row in table:
-        benchmark, task_id, query, verbatim, split = (row[name] for name in _KIND)
+    for values in table:
+        benchmark, task_id, query, verbatim, split = (values[name] for name in _KIND)
         kind = benchmark or "", task_id or "", query or "", bool(verbatim), split or "test"
         numbers.append(places.setdefault(kind, len(places)))
-        if "id" in row:
-            ids.append(row["id"] or "")
-        if "group" in row:
-            images = row.get("images")
-            groups.append(row["group"] or (images[0]["sha256"] if images else ids[-1]))
-    kinds = [Item(id="", **dict(zip(_KIND, kind, strict=True))) for kind in places]
+        if "id" in values:
+            ids.append(values["id"] or "")
+        if "group" in values:
+            images = values.get("images")
+            groups.append(values["group"] or (images[0]["sha256"] if images else ids[-1]))
+    kinds = [
+        Item(id="", benchmark=benchmark, task=task_id, query=query, verbatim=verbatim, split=split)
+        for benchmark, task_id, query, verbatim, split in places
+    ]
     columns = _Columns(kinds, numbers, ids, groups)
     is_asked = [kind.split == "test" for kind in kinds]
     rows: Sequence[int] = array("q", (row for row, kind in enumerate(numbers) if is_asked[kind]))
