@@ -7,7 +7,6 @@ def test_the_page_is_the_same(scored_run, tmp_path, monkeypatch):
     monkeypatch.setattr("keju.reporting.item_browser.PER_CHUNK", 1)
     write_report([scored_run], tmp_path / "memory.html", title="t", picture_bytes=0)
     monkeypatch.setattr("keju.reporting.item_browser._CHUNKS_IN_MEMORY", 0)
-    monkeypatch.setattr("keju.scoring.scores_parquet._SMALL", 0)
     monkeypatch.setattr("keju.analysis.page_texts._ITEMS_IN_MEMORY", 0)
     monkeypatch.setattr("keju.analysis.reading_errors._PAIRS_IN_MEMORY", 0)
     monkeypatch.setattr("keju.runs.record_list.MOST_IN_MEMORY", 0)

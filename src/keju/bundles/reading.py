@@ -166,17 +166,17 @@ class Bundle:
         """
         if (member := scores_member(model)) in self.manifest.members:
             with self._naming(member):
-                yield from iter_scores_of(self.table(member), by_group=True)
+                yield from iter_scores_of(self.table(member))
 
     def score_frames(self, model: str) -> Iterator[pl.DataFrame]:
-        """The same as tables, one row group at a time.
+        """The same as tables (`read_frames`).
 
         Raises:
             DataError: the member is damaged.
         """
         if (member := scores_member(model)) in self.manifest.members:
             with self._naming(member):
-                yield from read_frames(self.table(member), by_group=True)
+                yield from read_frames(self.table(member))
 
     def file(self, member: str) -> Path:
         """A member as a file in the temporary folder, after its hash was checked.

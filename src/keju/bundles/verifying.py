@@ -303,7 +303,7 @@ class _Verifier:
             # A damaged or missing table is reported when its scores are compared.
             with suppress(DataError, KeyError):
                 table = self._bundle.table(scores_member(model))
-                if any(iter_scores_of(table, ["printed"], by_group=True)):
+                if any(iter_scores_of(table, ["printed"])):
                     return (*STORED, "printed")
         return STORED
 
@@ -332,7 +332,7 @@ class _Verifier:
             return
         try:
             every = get_args(Protocol)
-            stored = iter_scores_of(self._bundle.table(member), every, by_group=True)
+            stored = iter_scores_of(self._bundle.table(member), every)
             computed = iter_scores_of(path, every) if path.is_file() else iter(())
             scores = ScoresToCompare(member, same_program, self._groups)
             compare_scores(scores, stored, computed, self._findings)

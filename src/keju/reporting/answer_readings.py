@@ -7,8 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-import polars as pl
-
 from keju.errors import DataError
 from keju.formatting import percent, unclear_percent
 from keju.items import ReadBy, variant_of
@@ -203,7 +201,7 @@ def extraction_cost(run: RunFolder) -> ExtractionCost:
         unclear = {
             place
             for frame in frames
-            for place in frame.filter(pl.col("read_by") == "unclear").select(_PLACE).iter_rows()
+            for place in frame.filter(read_by="unclear").select(_PLACE).unique().iter_rows()
         }
         for response in run.responses(model) if unclear else ():
             item = items.item_of(response)

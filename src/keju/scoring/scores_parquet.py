@@ -63,9 +63,6 @@ _REPEATED = tuple(name for name in _FIELDS if name not in {"key", "item", "extra
 _CHOICES = ("protocol", "setting", "script", "status", "read_by")
 """Columns of which the values are choices."""
 
-_SMALL = 4 << 20
-"""Bytes of a file that is read at once."""
-
 _FINGERPRINT = "keju.fingerprint"
 """The key in the file's metadata under which the fingerprint is stored, as JSON."""
 
@@ -180,20 +177,17 @@ def read_scores(path: Path, protocols: Collection[Protocol] = PROTOCOLS) -> list
     return list(iter_scores_of(path, protocols))
 
 
-def iter_scores_of(
-    path: Path, protocols: Collection[Protocol] = PROTOCOLS, *, by_group: bool = False
-) -> Iterator[Score]:
+def iter_scores_of(path: Path, protocols: Collection[Protocol] = PROTOCOLS) -> Iterator[Score]:
     """The scores that `read_scores` reads, one after the other; texts that repeat are shared.
 
     Args:
         path: the file.
         protocols: the protocols whose scores are read; by default those of every table.
-        by_group: as `read_frames`.
 
     Raises:
         DataError: as `read_scores`.
     """
-    for frame in read_frames(path, by_group=by_group):
+    for frame in read_frames(path):
         yield from scores_of(frame.filter(pl.col("protocol").is_in(protocols)))
 
 
@@ -213,17 +207,13 @@ def _numbers(names: Collection[str], values: Collection[float | None]) -> dict[s
     return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
 
-def read_frames(path: Path, *, by_group: bool = False) -> Iterator[pl.DataFrame]:
-    """Stored scores as tables with the columns of `SCHEMA`: one, or one of each row group.
-
-    Args:
-        path: the file.
-        by_group: read one row group at a time, also of a small file, which can have many rows.
+def read_frames(path: Path) -> Iterator[pl.DataFrame]:
+    """Stored scores as tables with the columns of `SCHEMA`, one of each row group.
 
     Raises:
         DataError: the file is missing, damaged, or is not a table of scores.
     """
-    for frame in _frames(path, by_group=by_group):
+    for frame in _row_groups(path):
         if frame.schema != SCHEMA:
             raise DataError(
                 "not a table of scores of this version",
@@ -250,11 +240,8 @@ def _check_rows(frame: pl.DataFrame, path: Path) -> None:
         raise DataError("not a score: {}", error, file=path) from None
 
 
-def _frames(path: Path, *, by_group: bool) -> Iterator[pl.DataFrame]:
+def _row_groups(path: Path) -> Iterator[pl.DataFrame]:
     try:
-        if not by_group and path.stat().st_size <= _SMALL:
-            yield pl.read_parquet(io.BytesIO(path.read_bytes()))
-            return
         from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
 
         with ParquetFile(path) as file:

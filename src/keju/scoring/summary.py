@@ -14,6 +14,8 @@ from keju.scoring.export import encode_json, json_by_model
 from keju.scoring.results import Result
 from keju.scoring.run import ModelScores
 
+_NEEDED = ("key", "task", "item", "protocol", "metric", "value", "status", "reason")
+
 
 class UnscoredReason(Record, frozen=True, kw_only=True):
     """A reason why scores have no value: of which metrics, how many responses, and the first."""
@@ -43,7 +45,9 @@ class Summary(Record, frozen=True, kw_only=True):
 def summarise(scored: ModelScores) -> Summary:
     """Sum up one model's scores."""
     is_failed, has_value = pl.col("status") == "failed", pl.col("value").is_not_null()
-    rows = pl.concat(frame.filter(is_failed | ~has_value) for frame in scored.frames())
+    rows = pl.concat(
+        frame.filter(is_failed | ~has_value).select(_NEEDED) for frame in scored.frames()
+    )
     # Of `with-reasoning` the same metrics have no value, for the same reasons.
     unscored = rows.filter(~has_value, pl.col("protocol") != "with-reasoning")
     return Summary(
