@@ -1,7 +1,7 @@
 """Claims of the papers' texts as data, each decided by the printed tables.
 
 A claim is made of statements, which are true or false of printed cells, and these of quantities.
-The beginning of MCS-Bench's ``claims.toml`` shows how each is written.
+The head of a shipped ``claims.toml`` shows how each is written.
 """
 
 from __future__ import annotations

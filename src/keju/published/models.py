@@ -11,14 +11,12 @@ from msgspec.structs import replace
 from keju.items import Record
 from keju.published.papers import (
     Kind,
-    check_distinct,
     csv_records,
     csv_rows,
     paper,
     paper_file,
     papers,
 )
-from keju.texts import _
 
 AVERAGE = "Average"
 """The row, or the subset of a task's images, that is the mean of the others."""
@@ -62,10 +60,12 @@ def published_models(benchmark: str = "") -> tuple[PublishedModel, ...]:
 def _models(benchmark: str) -> tuple[PublishedModel, ...]:
     details = {row.pop("model"): row for row in _details(benchmark)}
     file = paper_file(benchmark, "models.csv")
-    found = csv_records(file, PublishedModel, benchmark=benchmark)
-    names = (f"{'judge' if each.role == 'judge' else 'model'} {each.name!r}" for each in found)
-    check_distinct(csv_rows(file), names, _("Remove one of the rows"))
+    found = csv_records(file, PublishedModel, _name_of, benchmark=benchmark)
     return tuple(replace(each, details=details.get(each.name, {})) for each in found)
+
+
+def _name_of(model: PublishedModel) -> str:
+    return f"{'judge' if model.role == 'judge' else 'model'} {model.name!r}"
 
 
 def _details(benchmark: str) -> list[dict[str, str]]:

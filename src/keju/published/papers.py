@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -230,24 +230,29 @@ def csv_rows(path: Path | None) -> list[Row]:
     return all_rows(path) if path else []
 
 
-def csv_records(path: Path | None, shape: type[S], **more: object) -> tuple[S, ...]:
+def csv_records(
+    path: Path | None, shape: type[S], name: Callable[[S], str], **more: object
+) -> tuple[S, ...]:
     """The rows of a CSV file as records; empty cells are absent.
 
     Args:
         path: the file; none without one.
         shape: the record.
+        name: what a record is about, which no other may be about.
         more: fields that every record has in addition to the columns.
 
     Raises:
-        DataError: a row does not fit.
+        DataError: a row does not fit, or two have the same name.
     """
+    rows = csv_rows(path)
     found = []
-    for place, cells in csv_rows(path):
+    for place, cells in rows:
         there = {name: text for name, text in cells.items() if text}
         try:
             found.append(msgspec.convert({**there, **more}, shape, strict=False))
         except msgspec.ValidationError as error:
             raise place.error(error_text(error), _allowed(shape, str(error))) from None
+    check_distinct(rows, map(name, found), _("Remove one of the rows"))
     return tuple(found)
 
 

@@ -166,9 +166,7 @@ def _metrics(benchmark: str) -> Mapping[str, Metric]:
     if benchmark not in papers():
         return MappingProxyType({})
     file = paper_file(benchmark, "metrics.csv")
-    rows = csv_records(file, _MetricRow)
-    names = (f"metric {row.metric!r}" for row in rows)
-    check_distinct(csv_rows(file), names, _("Remove one of the rows"))
+    rows = csv_records(file, _MetricRow, lambda row: f"metric {row.metric!r}")
     return MappingProxyType({row.metric: row for row in rows})
 
 

@@ -87,10 +87,9 @@ class RetrievalSettings(ClassSettings, frozen=True, kw_only=True):
 
 
 class Gallery(NamedTuple):
-    """What was drawn of a source.
+    """The classes that were drawn of a source, each with its references and then its queries.
 
-    `classes` are those drawn, each with its references and then its queries. `distractors` are
-    images of other classes.
+    `distractors` are images of other classes.
     """
 
     records: Records
