@@ -1,4 +1,4 @@
-"""Rating, review, adjudication and authoring: what people decide, and the files it becomes."""
+"""Rating, review and adjudication: what people decide, and the files it becomes."""
 
 from __future__ import annotations
 
