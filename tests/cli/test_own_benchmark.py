@@ -375,11 +375,11 @@ def test_the_printed_tables_beside_a_definition_are_audited(tmp_path: Path) -> N
     (folder / "tables" / "table-1.csv").write_text(table, "utf-8")
     (folder / "checks.toml").write_text(CHECKS, "utf-8")
     printed = done("audit", "published", "--benchmark", "own.toml", cwd=tmp_path)
-    assert "Do not use without correction: Table 1, OverAll" in printed
+    assert "Table 1 OverAll, 1/2: B 52.0 → 50.00" in printed
     (folder / "models.csv").write_text("role,name,kind\nwinner,A,ocr\n", "utf-8")
     error = refused("audit", "published", "--benchmark", "own.toml", cwd=tmp_path)
     assert "models.csv" in error
-    assert "row 2" in error
+    assert "line 2" in error
 
 
 CHECKS = """

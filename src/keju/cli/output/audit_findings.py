@@ -43,19 +43,19 @@ _LISTED = " In all places: "
 def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[RenderableType]:
     """The report on one paper, table or run.
 
-    For a paper, findings, claims and correct values are only included with `everything`; for others
-    only correct values and the method are.
+    For a paper with a summary, findings, claims and correct values are only included with
+    `everything`; for others only correct values and the method are.
     """
     is_paper = benchmark in papers()
+    summary = list(_summary(benchmark)) if is_paper else []
     found = sections(audit, benchmark)
     yield Text(benchmark, style="bold")
-    if is_paper:
-        for number, line in enumerate(_summary(benchmark), start=1):
-            yield format_literal(f"{number}. {line}")
-    elif not found:
+    for number, line in enumerate(summary, start=1):
+        yield format_literal(f"{number}. {line}")
+    if not (summary or found):
         yield format_literal(_("Nothing was found that contradicts the other numbers."))
     yield from _unread([each for each in audit.unread if each.benchmark == benchmark])
-    if found and (everything or not is_paper):
+    if found and (everything or not summary):
         yield from (line for section in found for line in _block(section))
     claims = [each for each in audit.claims if each.benchmark == benchmark]
     if claims:
