@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from keju.datasets.manifest import MANIFEST
 from keju.datasets.readers.base import Options, Reader
-from keju.datasets.readers.detecting import LOWEST, find_best, find_candidates
+from keju.datasets.readers.detecting import LOWEST, detection_command, find_best, find_candidates
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing
@@ -108,10 +108,17 @@ def import_dataset(
         notes += [*_about_counts(made), *filter(None, [ungrouped]), *_about_unknown(made)]
         return Imported(made, tuple(notes), tuple(log.dropped))
     except DataError as error:
-        if isinstance(error, ProblemsError) or (error.file and error.hint):
+        # Whoever gives a mapping needs the hint about it.
+        other = "" if "map" in given else _other_format(src, reader)
+        if isinstance(error, ProblemsError) and other:
+            lines = [*error.lines, _("{}: {}", src, other)]
+            raise ProblemsError(lines, file=src, hint=other) from None
+        if isinstance(error, ProblemsError) or (error.file and error.hint and not other):
             raise
         hint = error.hint or _("See what it must look like: keju data formats {}", reader.name)
-        raise DataError(error.problem, file=error.file or src, item=error.item, hint=hint) from None
+        raise DataError(
+            error.problem, file=error.file or src, item=error.item, hint=other or hint
+        ) from None
     finally:
         writer.abandon()
 
@@ -126,6 +133,21 @@ def _refuse_inside(out: Path, src: Path) -> None:
             src,
             shell_word(str(new_folder(src))),
         )
+
+
+_CLEAR = 0.9
+"""Fit from which a source is reported to have another format than the given one."""
+
+
+def _other_format(src: Path, reader: Reader[Any]) -> str:
+    """Format of a source and the command to import it, if another reader clearly fits better."""
+    listing = Listing(src)
+    candidates = [] if listing.obstacle() else find_candidates(listing, FORMATS.list_usable())
+    clear = [each for each in candidates if each.detection.fit >= _CLEAR]
+    if not clear or any(each.reader is reader for each in clear):
+        return ""
+    command = detection_command(clear[0], listing)
+    return _("Found {}. Import it: {}", clear[0].detection.what, command)
 
 
 _SHOWN = 3
