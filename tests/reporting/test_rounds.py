@@ -65,6 +65,7 @@ def test_answers_are_in_the_order_of_rounds_whatever_came_first(tmp_path):
     run = RunFolder(make(tmp_path / "run"))
     path = run.responses_path("openai:m", "T7")
     path.write_bytes(b"".join(reversed(path.read_bytes().splitlines(keepends=True))))
+    score_run(run)
     run_set = load_runs([run.path])
     for asked in run_set.asked:
         assert [answer.response.round for answer in asked.answers] == [1, 2]

@@ -465,8 +465,8 @@ def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
     prompt, so that it supports the published wording only.
     """
     if variant.wording != RELEASED:
-        if reason := wording_skip_reason(item, variant.wording):
-            return reason
+        if wording_skip_reason(item, variant.wording):
+            return wording_skip_reason(item, variant.wording)
         if takes_no_prompt(model):
             return _("an OCR engine takes no prompt: add --wording released to ask it too")
     return "" if variant.setting == "image" else _setting_skip_reason(item, variant.setting)
