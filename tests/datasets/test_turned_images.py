@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import csv
 import io
 import json
 from pathlib import Path
@@ -12,6 +14,7 @@ from PIL import Image, ImageDraw, TiffImagePlugin
 
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
+from keju.datasets.writers import export_dataset
 from keju.images import open_image, probe_image, thumbnail, upright_file
 from keju.items import Item
 from tests.support.released import put
@@ -90,6 +93,20 @@ def test_an_upright_copy_is_upright_for_every_program(form, orientation):
 def test_an_upright_copy_of_a_tiff_does_not_begin_with_a_thumbnail():
     copy = Image.open(io.BytesIO(upright_file(tiff((QUARTER, {NEW: 1}), (PAGE, {})), name="p")))
     assert (copy.size, copy.n_frames) == (PAGE.size, 1)
+
+
+def test_vlmevalkit_gets_images_that_fit_the_boxes(tmp_path):
+    put(tmp_path / "src/bone.jpg", stored(6, "JPEG", quality=95))
+    put(tmp_path / "src/instances.json", coco("bone.jpg", (300, 200), MARK))
+    *_, dataset = read("obi-recognition", tmp_path / "src", description="x")
+    export_dataset("vlmevalkit-tsv", dataset.path, tmp_path / "tables")
+    csv.field_size_limit(1 << 30)
+    tables = list((tmp_path / "tables").glob("*.tsv"))
+    assert tables
+    for table in tables:
+        for row in csv.DictReader(table.open(encoding="utf-8"), delimiter="\t"):
+            plain = Image.open(io.BytesIO(base64.b64decode(row["image"])))
+            assert (plain.size, marked(plain)) == ((300, 200), MARK)
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "P", "RGBA", "CMYK", "I;16"])

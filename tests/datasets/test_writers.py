@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 from pathlib import Path
@@ -16,6 +17,7 @@ from keju.datasets.readers import FORMATS as READERS
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
 from keju.datasets.writers import FORMATS, export_dataset
+from keju.datasets.writers.vlmevalkit import stem_of
 from keju.definitions import prompt_of, task
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -65,6 +67,25 @@ def test_what_is_exported_comes_back_the_same(read, tmp_path: Path, form: str, s
             assert (first.path / ref.path).read_bytes() == (again.path / ref.path).read_bytes()
 
 
+def test_vlmevalkits_tables_have_every_item_of_the_bundled_set(tmp_path: Path) -> None:
+    bundled = Dataset.open(mini.path()).items()
+    items = {item.id: item for item in bundled if not task(item.task).of_pairs}
+    notes = export_dataset("vlmevalkit-tsv", mini.path(), tmp_path / "out")
+    assert sum(int(note.split()[1]) for note in notes) == len(bundled) - len(items)
+    seen = 0
+    for file in (tmp_path / "out").iterdir():
+        table = pl.read_csv(file, separator="\t", infer_schema=False)
+        assert table["index"].to_list() == [str(n) for n in range(table.height)]
+        for row in table.iter_rows(named=True):
+            item = items[row["id"]]
+            first = row["image"] if len(item.images) == 1 else json.loads(row["image"])[0]
+            picture = (mini.path() / item.images[0].path).read_bytes()
+            assert base64.b64decode(first) == picture
+            assert row["question"] in prompt_of(item)
+            seen += 1
+    assert seen == len(items)
+
+
 def test_the_bundled_set_goes_through_json_lines_with_its_prompts(read, tmp_path: Path) -> None:
     bundled = Dataset.open(mini.path()).items()
     items = {item.id: item for item in bundled if not task(item.task).of_pairs}
@@ -82,6 +103,15 @@ def test_the_bundled_set_goes_through_json_lines_with_its_prompts(read, tmp_path
         assert item.metadata == {name: text for name, text in whole.metadata.items() if text}
 
 
+def test_of_multiple_choice_the_question_is_the_stem() -> None:
+    item = Item(id="1", benchmark="MCS-Bench", task="T7", options=("說苑", "論語"), answer="A")
+    prompt = prompt_of(item)
+    assert stem_of(prompt, item.options) == "这张图片中的古籍文本内容出自哪本书？"
+    verbatim = "A君问：选哪个？\n(A) 甲 (B) 乙\n要求：只输出字母。"
+    assert stem_of(verbatim, ("甲", "乙")) == "A君问：选哪个？"
+    assert stem_of("沒有選項", ("甲", "乙")) == "沒有選項"
+
+
 def test_what_a_format_does_not_support_is_skipped_and_noted(tmp_path: Path, about) -> None:
     with DatasetWriter(tmp_path / "d", **about) as writer:
         one, two = (writer.add_image(picture(n), "p") for n in range(2))
@@ -93,10 +123,11 @@ def test_what_a_format_does_not_support_is_skipped_and_noted(tmp_path: Path, abo
                         images=(one, two), relevant=(1,)))  # fmt: skip
         writer.add(Item(id="5", benchmark="AncientDoc", task="reasoning_qa", images=(two,),
                         question="q", answer="a"))  # fmt: skip
-    assert export_dataset("jsonl", tmp_path / "d", tmp_path / "lines") == (
+    assert export_dataset("vlmevalkit-tsv", tmp_path / "d", tmp_path / "tsv") == (
         "skipped 1 item of T1: without an image",
-        "skipped 1 item of rejoining: a task of pairs",
+        "skipped 1 item of rejoining: a task of pairs, but a row has one question",
     )
+    assert len(export_dataset("jsonl", tmp_path / "d", tmp_path / "lines")) == 2
     lines = (tmp_path / "lines/items.jsonl").read_text().splitlines()
     assert [json.loads(line)["id"] for line in lines] == ["1", "3", "5"]
     assert export_dataset("parquet", tmp_path / "d", tmp_path / "pq") == ()
@@ -106,9 +137,9 @@ def test_nothing_to_export_is_an_error_that_says_why(read, tmp_path: Path) -> No
     FORMS["obi-rejoining"].build(tmp_path / "src")
     done = read("obi-rejoining", tmp_path / "src")
     with pytest.raises(
-        DataError, match=r"exported: skipped 10 items of rejoining: a task of pairs"
+        DataError, match=r"exported as .*: skipped 10 items of rejoining: a task of pai"
     ):
-        export_dataset("jsonl", done.path, tmp_path / "out")
+        export_dataset("vlmevalkit-tsv", done.path, tmp_path / "out")
 
 
 def test_wrong_use_of_export_is_said(tmp_path: Path) -> None:

@@ -165,6 +165,7 @@ def test_compare_and_judge_use_only_items_with_a_reference(home: Path, keju, cha
         "data stats dataset",
         "export inspect run -o inspect",
         "data export jsonl dataset -o lines",
+        "data export vlmevalkit-tsv dataset -o tsv",
         "data export parquet dataset -o parquet",
         "build leaks dataset",
     ],

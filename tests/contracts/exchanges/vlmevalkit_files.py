@@ -1,9 +1,7 @@
-"""VLMEvalKit answers tables of keju's items by rule, and its result files are replayed."""
+"""VLMEvalKit loads keju's tables, answers them by rule, and its result files are replayed."""
 
 from __future__ import annotations
 
-import base64
-import csv
 import io
 import json
 import re
@@ -12,7 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from keju.datasets.store import Dataset
+from tests.support.commanding import keju
 from tests.support.contract_servers import RuleServer
 from tests.support.contract_trial import (
     ANSWERS,
@@ -49,7 +47,9 @@ def exchange(contract: Contract) -> Iterator[Exchanged]:
     """Each format of result files, with and without thinking apart."""
     data, direct = trial(contract.work / "data"), contract.work / "direct"
     tables = contract.work / "tables"
-    write_tables(data, tables)
+    exported = keju("data", "export", "vlmevalkit-tsv", data, "--out", tables)
+    if exported.returncode:
+        raise RuntimeError(exported.stderr)
     rules_file = contract.work / "rules.json"
     rules_file.write_text(json.dumps(ANSWERS, ensure_ascii=False), "utf-8")
     with RuleServer(ANSWERS) as rules:
@@ -74,30 +74,6 @@ def exchange(contract: Contract) -> Iterator[Exchanged]:
         yield compared(f"{what}: status and text", told(direct), told(replayed))
         yield compared(f"{what}: scores", scores(direct), scores(replayed))
     yield from _thinking(contract, data, direct)
-
-
-def write_tables(dataset: Path, out: Path) -> None:
-    """Write a table for each task of a dataset as VLMEvalKit reads it."""
-    opened = Dataset.open(dataset)
-    rows: dict[str, list[dict[str, object]]] = {}
-    for item in opened.items():
-        images = [base64.b64encode(opened.image_bytes(ref)).decode() for ref in item.images]
-        table = rows.setdefault(item.task, [])
-        row = {
-            "index": len(table),
-            "id": item.id,
-            "image": images[0] if len(images) == 1 else json.dumps(images),
-            "question": item.question,
-            "answer": item.answer,
-        }
-        table.append(row | dict(zip("ABCDEFGH", item.options, strict=False)))
-    out.mkdir()
-    for name, table in rows.items():
-        columns = list(dict.fromkeys(column for row in table for column in row))
-        with (out / f"{name}.tsv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, columns, delimiter="\t", restval="")
-            writer.writeheader()
-            writer.writerows(table)
 
 
 def _thinking(contract: Contract, data: Path, direct: Path) -> Iterator[Exchanged]:

@@ -25,6 +25,7 @@ FORMATS: Registry[Writer] = Registry(
         "parquet": "keju.datasets.writers.parquet:WRITER",
         "jsonl": "keju.datasets.writers.jsonl:WRITER",
         **list_provided("writers"),
+        "vlmevalkit-tsv": "keju.datasets.writers.vlmevalkit:WRITER",
     },
 )
 """The formats that can be exported, by name; keju's own can be imported again under the same name.

@@ -1,15 +1,18 @@
-"""`Writer`: the declaration of a writer."""
+"""`Writer`: the declaration of a writer, and the items that a table of questions can hold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.store import Dataset
+from keju.definitions import task
 from keju.errors import DataError
 from keju.files import write_atomic
-from keju.items import ImageRef
+from keju.items import ImageRef, Item
+from keju.texts import _, join_clauses, n_
 
 Write = Callable[[Dataset, Path], Iterable[str]]
 """Writes the items of a dataset into a directory; returns notes for the user, one line each."""
@@ -22,6 +25,49 @@ class Writer(NamedTuple):
     what: str
     layout: str
     write: Write
+
+
+class QuestionItems:
+    """The items of a dataset that a format with one question in a row supports, read in batches.
+
+    Items of tasks of pairs and items without an image are skipped.
+    """
+
+    def __init__(self, form: str, dataset: Dataset) -> None:
+        self._form = form
+        self._dataset = dataset
+        self._skipped: Counter[tuple[str, str]] = Counter()
+
+    def __iter__(self) -> Iterator[Item]:
+        """Yield the items.
+
+        Raises:
+            DataError: there are none, or the dataset is damaged.
+        """
+        self._skipped.clear()
+        for item in self._dataset:
+            if task(item.task).of_pairs:
+                reason = _("a task of pairs, but a row has one question")
+            elif not item.images:
+                reason = _("without an image")
+            else:
+                yield item
+                continue
+            self._skipped[item.task, reason] += 1
+        if self._skipped.total() == len(self._dataset):
+            raise DataError(
+                "no item can be exported as {}: {}",
+                self._form,
+                join_clauses(list(self.notes())),
+                hint="Choose another format: parquet",
+            )
+
+    def notes(self) -> Iterator[str]:
+        """The items that the last iteration skipped, task by task."""
+        for (name, reason), count in sorted(self._skipped.items()):
+            yield n_(
+                "skipped {n:,} item of {}: {}", "skipped {n:,} items of {}: {}", count, name, reason
+            )
 
 
 def copy_image(dataset: Dataset, ref: ImageRef, path: Path) -> None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from keju.datasets.store import Dataset
-from keju.datasets.writers.base import Writer, copy_image
-from keju.definitions import options_of, prompt_of, query_of, task
-from keju.errors import DataError
+from keju.datasets.writers.base import QuestionItems, Writer, copy_image
+from keju.definitions import options_of, prompt_of, query_of
 from keju.files import write_atomic
 from keju.items import Item
-from keju.texts import _, join_clauses, n_
 
 LAYOUT = """\
 OUT/
@@ -37,16 +34,12 @@ def write_jsonl(dataset: Dataset, out: Path) -> Iterator[str]:
     Raises:
         DataError: nothing can be written, or an image is missing or altered.
     """
+    items = QuestionItems("jsonl", dataset)
     columns: dict[str, None] = {}
     metadata: dict[str, None] = {}
-    skipped: Counter[tuple[str, str]] = Counter()
 
     def lines() -> Iterator[bytes]:
-        for item in dataset:
-            if task(item.task).of_pairs or not item.images:
-                reason = _("without an image") if not item.images else _("a task of pairs")
-                skipped[item.task, reason] += 1
-                continue
+        for item in items:
             for ref in item.images:
                 copy_image(dataset, ref, out / ref.path)
             record = {name: value for name, value in _record(item).items() if value}
@@ -56,17 +49,7 @@ def write_jsonl(dataset: Dataset, out: Path) -> Iterator[str]:
 
     write_atomic(out / "items.jsonl", lines())
     write_atomic(out / "mapping.toml", _mapping(columns, metadata).encode())
-    notes = [
-        n_("skipped {n:,} item of {}: {}", "skipped {n:,} items of {}: {}", count, name, reason)
-        for (name, reason), count in sorted(skipped.items())
-    ]
-    if skipped.total() == len(dataset):
-        raise DataError(
-            "no item can be exported: {}",
-            join_clauses(notes),
-            hint="Choose another format: parquet",
-        )
-    yield from notes
+    yield from items.notes()
 
 
 WRITER = Writer("jsonl", "items as JSON lines, with their images", LAYOUT, write_jsonl)
