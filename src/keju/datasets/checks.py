@@ -92,15 +92,15 @@ class CommonFindings:
     """Findings that several items may share: each once, with the first item and how many more."""
 
     def __init__(self) -> None:
-        self._names: dict[tuple[Severity, Text, str], NameCount] = {}
+        self._names: dict[tuple[Severity, Text], NameCount] = {}
 
     def add(self, severity: Severity, item: str, problem: Text) -> None:
         """Add a finding about an item."""
-        self._names.setdefault((severity, problem, problem.hint), NameCount()).add(item)
+        self._names.setdefault((severity, problem), NameCount()).add(item)
 
     def list_all(self) -> Iterator[Finding]:
         """Yield each finding, in the order of its first item."""
-        for (severity, problem, _hint), names in self._names.items():
+        for (severity, problem), names in self._names.items():
             yield Finding.of(severity, names.text, problem)
 
 
