@@ -245,10 +245,10 @@ def _row_groups(path: Path) -> Iterator[pl.DataFrame]:
         from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
 
         with ParquetFile(path) as file:
+            if not file.num_row_groups:
+                yield pl.DataFrame(file.schema_arrow.empty_table())
             for group in range(file.num_row_groups):
-                frame = pl.from_arrow(file.read_row_group(group, use_threads=False))
-                assert isinstance(frame, pl.DataFrame)
-                yield frame
+                yield pl.DataFrame(file.read_row_group(group, use_threads=False))
     except FileNotFoundError:
         raise _missing(path) from None
     except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - of damaged files
