@@ -169,7 +169,7 @@ def read_fingerprint(path: Path) -> Fingerprint | None:
 
 
 def read_scores(path: Path, protocols: Collection[Protocol] = PROTOCOLS) -> list[Score]:
-    """Read scores that `write_scores` wrote; `stored_scores` also compares them with the run.
+    """Read scores that `write_scores` wrote; `iter_stored_scores` also compares them with the run.
 
     Raises:
         DataError: the file is missing, damaged, or is not a table of scores.
