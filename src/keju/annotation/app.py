@@ -202,8 +202,8 @@ class AnnotationApp:
             variant = self._selection.variants[0]
         else:
             manifest = self.run.manifest()
-            chosen = self.options.selection
-            if chosen is not None and chosen.manifest_settings != manifest.settings:
+            selection = self.options.selection
+            if selection is not None and selection.manifest_settings != manifest.settings:
                 raise UsageError(
                     "{} was started with other items or another prompt variant. Use the same "
                     "options or none, or choose another --out",

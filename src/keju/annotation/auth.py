@@ -92,16 +92,18 @@ class AccessControl:
 
     def _start_session(self, request: web.Request, before: Session | None) -> web.StreamResponse:
         """Start a session for the same person, and remove the token from the address."""
-        rest = make_local_path(str(request.rel_url.without_query_params("t")))
+        local_path = make_local_path(str(request.rel_url.without_query_params("t")))
         if request.headers.get("Sec-Fetch-Site") == "cross-site":
             # Browsers follow a redirect that started at another site without SameSite=Strict
             # cookies.
             language = get_language(request)
             label = _("Open the pages").render(language)
-            text = _ENTER.format(lang=_HTML[language], address=escape(rest), label=escape(label))
+            text = _ENTER.format(
+                lang=_HTML[language], address=escape(local_path), label=escape(label)
+            )
             response = web.Response(text=text, content_type="text/html")
         else:
-            response = web.Response(status=303, headers={"Location": rest})
+            response = web.Response(status=303, headers={"Location": local_path})
         self.set_session(response, self.sessions.start(before.person if before else ""))
         return response
 

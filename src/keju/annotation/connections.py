@@ -161,10 +161,10 @@ class _Connection(asyncio.Protocol):
             self._timer = None
 
     def _handle_timeout(self) -> None:
-        left = self._count_unsent()
-        if left and left != self._unsent:
+        unsent_bytes = self._count_unsent()
+        if unsent_bytes and unsent_bytes != self._unsent:
             # A long response to a slow reader is still being sent.
-            self._unsent = left
+            self._unsent = unsent_bytes
             self._start(self._limits.idle_seconds)
         else:
             self.abort()

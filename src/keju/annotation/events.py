@@ -223,7 +223,7 @@ class EventLog:
         values = (_now(), *rest, ticket or secrets.token_hex(16))
         try:
             with self._turn:
-                done = self._file.execute(_INSERT, (*values, ticket, kind, value))
+                cursor = self._file.execute(_INSERT, (*values, ticket, kind, value))
         except sqlite3.Error as error:
             why = _(
                 "the answer was not stored: {}",
@@ -231,7 +231,7 @@ class EventLog:
                 hint="Make the disk writable and submit again",
             )
             raise DataError(why, file=self.path) from None
-        return done.rowcount == 1
+        return cursor.rowcount == 1
 
     def find_latest(self, queue: str, person: str | None = None) -> dict[tuple[str, str], Event]:
         """Current event of each person and subject of a queue: the last one that was not undone.

@@ -37,12 +37,12 @@ class Exam(Queue):
 
     @cached_property
     def _subjects(self) -> list[str]:
-        found = list(self._examples)
+        subjects = list(self._examples)
         for item in self._items.values():
             first = 1 if task(item.task).of_pairs else 0
             places = range(first, first + request_count(item))
-            found += [make_subject(item, candidate) for candidate in places]
-        return found
+            subjects += [make_subject(item, candidate) for candidate in places]
+        return subjects
 
     def list_subjects(self, person: str) -> Sequence[str]:
         """The cards, the same for everybody."""
@@ -117,15 +117,15 @@ def _choose_examples(
     items: Sequence[Item], references: Iterable[Item], variant: RequestVariant
 ) -> Iterable[tuple[str, Item]]:
     """The first labelled item of each kind of question in the exam."""
-    wanted = {_classify(item) for item in items}
+    classes = {_classify(item) for item in items}
     for item in references:
         try:
             kind = _classify(item)
             request_for(item, variant)
         except DataError:
             continue
-        if kind in wanted and not task(item.task).of_pairs:
-            wanted.discard(kind)
+        if kind in classes and not task(item.task).of_pairs:
+            classes.discard(kind)
             yield f"{WARM_UP}{item.id}", item
 
 
@@ -147,7 +147,7 @@ def make_identity(person: str) -> dict[str, str]:
 def list_responses(events: EventLog, exam: Exam, person: str) -> list[Response]:
     """A person's current answers, in the exam's order."""
     places = {subject: place for place, subject in enumerate(exam.list_subjects(person))}
-    found: list[tuple[int, Response]] = []
+    placed_responses: list[tuple[int, Response]] = []
     for (_, subject), event in events.find_latest(exam.name, person).items():
         answer = decode_event(event, HumanAnswer)
         if answer is None or subject not in places or subject.startswith(WARM_UP):
@@ -170,8 +170,8 @@ def list_responses(events: EventLog, exam: Exam, person: str) -> list[Response]:
             text=answer.text,
             seconds=event.seconds,
         )
-        found.append((places[subject], response))
-    return [response for _, response in sorted(found, key=lambda row: row[0])]
+        placed_responses.append((places[subject], response))
+    return [response for _, response in sorted(placed_responses, key=lambda row: row[0])]
 
 
 def replace_answers(folder: RunFolder, answers: Mapping[str, Sequence[Response]]) -> None:

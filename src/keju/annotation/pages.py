@@ -65,9 +65,9 @@ def _make_environment() -> jinja2.Environment:
 
 def get_language(request: web.Request) -> str:
     """The language of the pages: as chosen in the browser, else as the browser prefers."""
-    chosen = request.cookies.get("keju-lang", "")
-    if chosen in LANGUAGES:
-        return chosen
+    cookie_language = request.cookies.get("keju-lang", "")
+    if cookie_language in LANGUAGES:
+        return cookie_language
     return "zh" if request.headers.get("Accept-Language", "").lower().startswith("zh") else "en"
 
 

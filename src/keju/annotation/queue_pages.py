@@ -190,10 +190,10 @@ class QueuePages:
         progress = find_progress(self.app.events, queue, person)
         if progress.next:
             return redirect(self._find_next(queue, person))
-        seen = sign_binding(self.app.signer, PageBinding(person=person, queue=queue.name))
+        binding = sign_binding(self.app.signer, PageBinding(person=person, queue=queue.name))
         return render_page(
             request, "done.html.j2", queue=queue.name, progress=progress,
-            ticket=secrets.token_hex(16), seen=seen,
+            ticket=secrets.token_hex(16), seen=binding,
         )  # fmt: skip
 
     def _find_queue(self, request: web.Request) -> Queue:

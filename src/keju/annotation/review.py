@@ -103,15 +103,15 @@ class Review(Queue):
         return verdict
 
     def _read_marks(self, form: Form) -> dict[str, int]:
-        chosen: dict[str, int] = {}
+        mark_of_scale: dict[str, int] = {}
         for scale in self._form.scale:
             value = form.get(scale.key, "")
             marks = {str(mark): mark for mark in range(1, len(scale.marks) + 1)}
             if value and value not in marks:
                 raise UsageError("Choose one of the marks, or none")
             if value:
-                chosen[scale.name] = marks[value]
-        return chosen
+                mark_of_scale[scale.name] = marks[value]
+        return mark_of_scale
 
     def list_verdicts(self, events: EventLog) -> Iterator[Verdict]:
         """All current verdicts, in the format of ``keju build review``.

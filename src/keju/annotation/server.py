@@ -111,10 +111,10 @@ class Server:
 
     async def send_asset(self, request: web.Request) -> web.Response:
         """Send a style sheet, a script or the icon."""
-        found = read_asset(request.match_info["name"])
-        if found is None:
+        asset = read_asset(request.match_info["name"])
+        if asset is None:
             raise web.HTTPNotFound
-        return web.Response(body=found[0], content_type=found[1], charset="utf-8",
+        return web.Response(body=asset[0], content_type=asset[1], charset="utf-8",
                             headers={"Cache-Control": "no-cache"})  # fmt: skip
 
     async def send_image(self, request: web.Request) -> web.Response:

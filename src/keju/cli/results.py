@@ -111,7 +111,7 @@ def score(
     protocols = _protocols_of(protocol)
     encoders = Encoders(parse_semantic(semantic or []), default_cache_path())
     sum_up = summarise if json_out is None else summarise_with_json
-    found: Iterable[ModelScores]
+    scored_models: Iterable[ModelScores]
     run: RunFolder | None = None
     if what.is_dir():
         run, cores = RunFolder.open(what), os.cpu_count() or 1
@@ -119,18 +119,18 @@ def score(
             # Before anything is written: the scores of the other protocol would be lost.
             raise UsageError("{}: {}", what, why)
         decisions = gather_decisions(run, adjudicated, extractor or "")
-        found = score_models(run, protocols, encoders, decisions=decisions, workers=cores)
+        scored_models = score_models(run, protocols, encoders, decisions=decisions, workers=cores)
     elif (adjudicated or extractor) and what.exists():
         raise UsageError("--adjudicated and --extractor are for a run, not for a response file")
     else:
-        found = [
+        scored_models = [
             ModelScores(what.stem, scores_frame(score_responses(what, protocols, encoders)), {})
         ]
     summaries: list[Summary] = []
     blank = invented_in(run) if json_out is not None and run else {}
 
     def parts() -> Iterator[dict[str, bytes]]:
-        for summary in map(sum_up, found):
+        for summary in map(sum_up, scored_models):
             summaries.append(replace(summary, json={}))
             yield with_blank_pages(summary, blank) if blank else summary.json
         if not any(summary.results for summary in summaries):
@@ -253,14 +253,14 @@ def memorization(
     from keju.scoring.memorization import measure_memorization
 
     folder = RunFolder.open(run)
-    found = measure_memorization(folder.items(), folder.responses())
-    if not found:
+    measured = measure_memorization(folder.items(), folder.responses())
+    if not measured:
         raise UsageError("{}: no answered controls. Make some with: keju build perturb", run)
     if as_json:
-        print_json(found)
+        print_json(measured)
     else:
-        out.print(memorization_table(found))
-        say(*memorization_lines(found))
+        out.print(memorization_table(measured))
+        say(*memorization_lines(measured))
 
 
 @app.command()
@@ -289,13 +289,13 @@ def protocols(
     )
     from keju.runs import RunFolder
 
-    found = list_protocol_differences(
+    differences = list_protocol_differences(
         RunFolder.open(run), models=model or (), tasks=task or (), most=top
     )
     if as_json:
-        print_json(found)
+        print_json(differences)
         return
-    if not found:
+    if not differences:
         say(
             _(
                 "No task has a value under both protocols. Only tasks of published benchmarks, and "
@@ -304,8 +304,8 @@ def protocols(
             )
         )
         return
-    out.print(*protocol_tables(found))
-    say(*protocol_lines(found))
+    out.print(*protocol_tables(differences))
+    say(*protocol_lines(differences))
 
 
 @app.command()

@@ -160,13 +160,13 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
     """
     import pyarrow as pa  # noqa: PLC0415
 
-    chosen = frozenset(ids)
+    wanted_ids = frozenset(ids)
     empty = pa.Table.from_batches([], arrow_schema())
     with TableWriter(target) as writer:
         waiting = empty
         for part, batch in _iter_batches(source):
             with reporting_damage(part):
-                is_chosen = [name in chosen for name in batch["id"].to_pylist()]
+                is_chosen = [name in wanted_ids for name in batch["id"].to_pylist()]
                 # From its bits, because `pa.array` imports pandas where it is installed (40 MB).
                 bits = pa.py_buffer(np.packbits(np.array(is_chosen, bool), bitorder="little"))
                 mask = pa.Array.from_buffers(pa.bool_(), len(is_chosen), [None, bits])

@@ -52,11 +52,11 @@ def question_form(name: str) -> QuestionForm:
     found = task(task_id)
     if not separator:
         return QuestionForm(found.id)
-    known = [each.name for each in found.queries if each.name]
-    if query not in known:
+    form_names = [each.name for each in found.queries if each.name]
+    if query not in form_names:
         hint = (
-            _("Question forms: {}", ", ".join(f"{found.id}/{each}" for each in known))
-            if known
+            _("Question forms: {}", ", ".join(f"{found.id}/{each}" for each in form_names))
+            if form_names
             else _("The task has one form: use --task {}", found.id)
         )
         raise UsageError("task {} has no question form {!r}. {}", found.id, query, hint)

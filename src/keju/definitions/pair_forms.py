@@ -48,8 +48,8 @@ def pair_form(name: str) -> PairForm:
     """
     if name == "once":
         return PairForm(kind="once")
-    if found := _GALLERY.fullmatch(name):
-        return PairForm(kind="gallery", size=int(found[1]), seed=int(found[2] or 0))
+    if match := _GALLERY.fullmatch(name):
+        return PairForm(kind="gallery", size=int(match[1]), seed=int(match[2] or 0))
     raise UsageError("--pairs must be gallery=N, gallery=N,seed=S or once, not {!r}", name)
 
 
@@ -65,18 +65,18 @@ def mark_reduced(item: Item, form: PairForm, asked: int) -> Item:
 
 def reduced_form(item: Item) -> str:
     """The reduced form of an item's pairs; empty where all of them are sent."""
-    found = _note(item)
-    return found["form"] if found else ""
+    match = _note(item)
+    return match["form"] if match else ""
 
 
 def sent_candidates(item: Item) -> int:
     """The number of an item's candidates that are sent, from the first on."""
-    found = _note(item)
-    return int(found["asked"]) if found else len(item.images) - 1
+    match = _note(item)
+    return int(match["asked"]) if match else len(item.images) - 1
 
 
 def _note(item: Item) -> re.Match[str] | None:
     if not item.provenance:
         return None
     notes = (_NOTE.fullmatch(each.note) for each in item.provenance if each.step == STEP)
-    return next((found for found in notes if found), None)
+    return next((match for match in notes if match), None)

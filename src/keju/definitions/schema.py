@@ -251,8 +251,8 @@ def _definition(table: _Table, bundled: bool) -> Definition:
     from_paper = bundled and has_official and file.count_kind != "open"
     tasks = tuple(_task(file, id_, row, from_paper) for id_, row in tables["tasks"].items())
     transcribing = [task.id for task in tasks if task.queries[0].form == "transcription"]
-    named = {f"tasks.{task.id}": task.transcription_from for task in tasks}
-    for item, name in {**named, "reading_task": file.reading_task}.items():
+    source_of_task = {f"tasks.{task.id}": task.transcription_from for task in tasks}
+    for item, name in {**source_of_task, "reading_task": file.reading_task}.items():
         if name:
             _check_known(item, [name], transcribing, "task of the form transcription")
     domains = {name for task in tasks for name in (task.domain, task.direction)} - {""}
@@ -276,18 +276,18 @@ def _task(file: Definition, task_id: str, table: _Table, from_paper: bool) -> Ta
     item = f"tasks.{task_id}"
     _check_name(item, task_id, _ID)
     own = {key: table[key] for key in _keys(Query) if key in table}
-    rest = {key: value for key, value in table.items() if key not in own}
-    tables = _converted(item, rest.pop("queries", {}), dict[str, _Table])
+    further_keys = {key: value for key, value in table.items() if key not in own}
+    tables = _converted(item, further_keys.pop("queries", {}), dict[str, _Table])
     computed = {
         "id": task_id,
         "benchmark": file.name,
-        "domain_zh": file.domains_zh.get(str(rest.get("domain")), ""),
-        "direction_zh": file.domains_zh.get(str(rest.get("direction")), ""),
+        "domain_zh": file.domains_zh.get(str(further_keys.get("domain")), ""),
+        "direction_zh": file.domains_zh.get(str(further_keys.get("direction")), ""),
         "count_kind": file.count_kind,
         "from_paper": from_paper,
     }
-    _check_known(item, rest, [*_keys(Task), *_keys(Query)], "key")
-    task = _converted(item, rest | computed, Task)
+    _check_known(item, further_keys, [*_keys(Task), *_keys(Query)], "key")
+    task = _converted(item, further_keys | computed, Task)
     for name in ("name_zh", "name_en", "domain", "format"):
         if not getattr(task, name).strip():
             raise DataError("{} is empty", name, item=item, hint="Fill it in")

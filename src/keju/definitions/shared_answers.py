@@ -47,29 +47,34 @@ class SharedAnswers:
         self._pair(once)
 
     def _pair(self, once: Sequence[Item]) -> None:
-        sent: dict[tuple[str, str, str, str], _Place] = {}
+        place_of_answer: dict[tuple[str, str, str, str], _Place] = {}
         for item in once:
             for place in range(1, sent_candidates(item) + 1):
                 pair = item.task, item.query, item.images[0].sha256, item.images[place].sha256
-                sent.setdefault(pair, _Place(item.task, item.query, item.id, place))
+                place_of_answer.setdefault(pair, _Place(item.task, item.query, item.id, place))
         for item in once:
             for place in range(sent_candidates(item) + 1, len(item.images)):
                 swapped = item.task, item.query, item.images[place].sha256, item.images[0].sha256
-                if source := sent.get(swapped):
+                if source := place_of_answer.get(swapped):
                     target = _Place(item.task, item.query, item.id, place)
                     self._others.setdefault(source, []).append(target)
 
     def copies(self, response: Response) -> Iterator[Response]:
         """Yield a copy of the response, with the same key, for each other item of it."""
         place = _Place(response.task, response.query, response.item, response.candidate)
-        others = list(self._others.get(place, ()))
+        places = list(self._others.get(place, ()))
         if response.wording != RELEASED and place in self._images:
             prompt = wording(response.wording).prompt(response.task, response.query)
-            others += [
-                other
+            places += [
+                place_of_copy
                 for query in (prompt.also if prompt else ())
-                for other in self._shown[self._images[place]]
-                if (other.task, other.query) == (response.task, query)
+                for place_of_copy in self._shown[self._images[place]]
+                if (place_of_copy.task, place_of_copy.query) == (response.task, query)
             ]
-        for other in others:
-            yield replace(response, item=other.item, query=other.query, candidate=other.candidate)
+        for place_of_copy in places:
+            yield replace(
+                response,
+                item=place_of_copy.item,
+                query=place_of_copy.query,
+                candidate=place_of_copy.candidate,
+            )

@@ -74,8 +74,8 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def content_hash(self) -> str:
         """The hash of the texts that a model is sent, as 8 hexadecimal digits."""
-        sent = msgspec.json.encode([self.prompts, self.system], order="sorted")
-        return sha256_bytes(sent)[:8]
+        content = msgspec.json.encode([self.prompts, self.system], order="sorted")
+        return sha256_bytes(content)[:8]
 
 
 _OWN_MARK = "@"
@@ -131,15 +131,15 @@ def wording_skip_reason(item: Item, name: str) -> str:
     """Return the skip reason of an item in a wording, or an empty string."""
     if name == RELEASED:
         return ""
-    chosen = wording(name)
-    for form, joint in chosen.prompts.items():
+    wording_chosen = wording(name)
+    for form, joint in wording_chosen.prompts.items():
         if form.partition("/")[0] == item.task and item.query in joint.also:
             return _(
                 "the wording {} asks it in the prompt of {}; the response counts for both",
                 name,
                 form,
             )
-    prompt = chosen.prompt(item.task, item.query)
+    prompt = wording_chosen.prompt(item.task, item.query)
     if prompt is None:
         return _("the wording {} has no prompt for it", name)
     if item.verbatim and _OWN_MARK not in name and "{prompt}" not in prompt.ask:
@@ -224,13 +224,13 @@ def _checked_prompt(form: str, prompt: WordedPrompt, system: str) -> WordedPromp
     """The prompt of a question form, without a template where that is the published one."""
     task_id, __, name = form.partition("/")
     queries = {query.name: query for query in task(task_id).queries}
-    for wanted in (name, *prompt.also):
-        if wanted not in queries:
+    for form_name in (name, *prompt.also):
+        if form_name not in queries:
             raise UsageError(
                 "task {} has no question form {!r}.{} Question forms: {}",
                 task_id,
-                wanted,
-                did_you_mean(nearest_names(wanted, queries)),
+                form_name,
+                did_you_mean(nearest_names(form_name, queries)),
                 ", ".join(_form_name(task_id, query) for query in queries),
             )
     query = queries[name]

@@ -105,14 +105,14 @@ def align(ratings: Ratings, grades: Grades) -> Alignment:
             _task_alignment(
                 judge,
                 task,
-                chosen,
-                [row.human for row in chosen],
-                [grades[judge][row.answer.id] for row in chosen],
+                task_rows,
+                [row.human for row in task_rows],
+                [grades[judge][row.answer.id] for row in task_rows],
                 MEASURES,
             )
             for judge, rows in graded.items()
             for task in tasks
-            if (chosen := [row for row in rows if task in ("", row.answer.id.task)])
+            if (task_rows := [row for row in rows if task in ("", row.answer.id.task)])
         ),
         leave_one_out=tuple(
             alignment
@@ -163,10 +163,12 @@ def _leave_one_out(
     if not pairs:
         return
     rows, scores = zip(*pairs, strict=True)
-    others = [(sum(row.scores.values()) - score) / (len(row.scores) - 1) for row, score in pairs]
+    mean_of_others = [
+        (sum(row.scores.values()) - score) / (len(row.scores) - 1) for row, score in pairs
+    ]
     compared = {judge: [known[row.answer.id] for row in rows] for judge, known in judges.items()}
     for name, values in (*compared.items(), (PERSON, scores)):
-        yield _task_alignment(name, task, rows, others, values, LEAVE_ONE_OUT_MEASURES)
+        yield _task_alignment(name, task, rows, mean_of_others, values, LEAVE_ONE_OUT_MEASURES)
 
 
 def _task_alignment(

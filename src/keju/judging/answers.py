@@ -159,15 +159,15 @@ def _tasks_to_grade(
             )
         return tasks
     graded = _tasks_with_rubric(run, rubrics)
-    wanted = graded if only is not None else graded.intersection(rubrics.tasks(only_open=True))
-    if not wanted:
+    names = graded if only is not None else graded.intersection(rubrics.tasks(only_open=True))
+    if not names:
         raise UsageError(
             "{}: none of its tasks is graded by default. These have a rubric: {}. Choose them "
             "with --task, or give your own with --rubrics",
             run.path,
             ", ".join(sorted(graded)) or _("none"),
         )
-    return wanted
+    return names
 
 
 def grading_requests(

@@ -193,9 +193,9 @@ def _result(
         if grade is not None and base is not None:
             pairs.append((grade, base))
             groups.append(group)
-    ones = [1.0] * len(groups)
+    weights = [1.0] * len(groups)
     parts = (
-        [as_columns([ratio_of(side, ones, groups) for side in zip(*pairs, strict=True)])]
+        [as_columns([ratio_of(side, weights, groups) for side in zip(*pairs, strict=True)])]
         if pairs
         else []
     )

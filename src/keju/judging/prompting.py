@@ -74,8 +74,8 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         A query that the file does not name has the rubric of its definition (`Query.rubric`).
         """
         defined = {name: self.rubrics.get(query.rubric) for name, query in _queries(shipped=False)}
-        named = {name: rubric for rubric in self.rubrics.values() for name in rubric.tasks}
-        return {name: rubric for name, rubric in defined.items() if rubric} | named
+        query_names = {name: rubric for rubric in self.rubrics.values() for name in rubric.tasks}
+        return {name: rubric for name, rubric in defined.items() if rubric} | query_names
 
     def rubric(self, task: str, query: str = "") -> Rubric | None:
         """The rubric for a query of a task, or None if there is none."""
@@ -190,12 +190,12 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
         if not rubric.tasks:
             tasks = tuple(query_name for query_name, query in shipped if query.rubric == title)
             rubrics.rubrics[title] = replace(rubric, tasks=tasks)
-    named = [query_name for rubric in rubrics.rubrics.values() for query_name in rubric.tasks]
-    if unknown := set(named).difference(
+    query_names = [query_name for rubric in rubrics.rubrics.values() for query_name in rubric.tasks]
+    if unknown := set(query_names).difference(
         query_name for query_name, __ in (*shipped, *_queries(shipped=False))
     ):
         queries = ", ".join(sorted(unknown))
         raise DataError("no such query: {}", queries, file=name, hint="See: keju tasks")
-    if len(set(named)) < len(named):
+    if len(set(query_names)) < len(query_names):
         raise DataError("a query has two rubrics", file=name)
     return rubrics

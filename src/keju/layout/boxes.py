@@ -60,8 +60,8 @@ class Boxes:
         shared = np.minimum(self.y1, self.y1[at]) - np.maximum(self.y0, self.y0[at])
         level = shared > 0.5 * np.minimum(self.height, self.height[at])
         apart = np.abs(self.cx - self.cx[at]) > 0.5 * np.minimum(self.width, self.width[at])
-        beside: Booleans = np.logical_and(level, apart)
-        return beside
+        is_neighbour: Booleans = np.logical_and(level, apart)
+        return is_neighbour
 
     def take(self, which: Indices | Sequence[int]) -> Boxes:
         """The boxes at these indices."""

@@ -36,12 +36,12 @@ def _in_column(boxes: Boxes, column: Column, grid: ColumnGrid) -> set[int]:
     if len(narrow) > _MOST:
         return set()
     half = own.take(narrow)
-    found = narrow[[bool(half.beside(at).any()) for at in range(len(half))]]
+    half_lines = narrow[[bool(half.beside(at).any()) for at in range(len(half))]]
     whole = np.delete(np.arange(len(own)), narrow)
-    if len(whole) or len(found):
-        pair = own.take(found)
+    if len(whole) or len(half_lines):
+        pair = own.take(half_lines)
         middle = np.median(own.cx[whole]) if len(whole) else (pair.x0.min() + pair.x1.max()) / 2
         small = own.width < _SMALL * grid.line_width
         alone = np.flatnonzero(small & (np.abs(own.cx - middle) > _ASIDE * grid.column_width))
-        found = np.union1d(found, alone)
-    return {column.members[at] for at in found.tolist()}
+        half_lines = np.union1d(half_lines, alone)
+    return {column.members[at] for at in half_lines.tolist()}

@@ -66,9 +66,11 @@ def _token_numbers(reference: Sequence[str], hypothesis: Sequence[str]) -> list[
     if isinstance(reference, str) and isinstance(hypothesis, str):
         texts = (text.encode("utf-32-le", "surrogatepass") for text in (reference, hypothesis))
         return [np.frombuffer(text, np.uint32).astype(np.int64) for text in texts]
-    known: dict[str, int] = {}
+    number_of_token: dict[str, int] = {}
     return [
-        np.array([known.setdefault(token, len(known)) for token in tokens], np.int64)
+        np.array(
+            [number_of_token.setdefault(token, len(number_of_token)) for token in tokens], np.int64
+        )
         for tokens in (reference, hypothesis)
     ]
 

@@ -129,8 +129,8 @@ def proxy_for(url: str) -> Proxy | None:
                 parts.hostname,
             ),
         )
-    shown = f"{proxy.scheme}://{proxy.netloc.rpartition('@')[2]} ({variable})"
-    return Proxy(address, host, shown)
+    proxy_text = f"{proxy.scheme}://{proxy.netloc.rpartition('@')[2]} ({variable})"
+    return Proxy(address, host, proxy_text)
 
 
 def find_keys(environment: Mapping[str, str]) -> list[str]:

@@ -66,9 +66,11 @@ class PythonModel(Model):
         self, name: str, function: Function, *, version: str = "", concurrency: int = 1
     ) -> None:
         values = {"name": (name, str), "version": (version, str), "concurrency": (concurrency, int)}
-        for argument, (value, wanted) in values.items():
-            if type(value) is not wanted:
-                raise TypeError(f"{argument} is a {type(value).__name__}, not a {wanted.__name__}")
+        for argument, (value, expected_type) in values.items():
+            if type(value) is not expected_type:
+                raise TypeError(
+                    f"{argument} is a {type(value).__name__}, not a {expected_type.__name__}"
+                )
         if not callable(function):
             raise TypeError(f"function is a {type(function).__name__}, which cannot be called")
         if not _NAME.fullmatch(name):

@@ -168,8 +168,8 @@ def model_kinds() -> tuple[ModelKind, ...]:
         if declarations is None:
             kinds.append(ModelKind(kind=name, spelling=name, plugin=provider, problem=problem))
         for declared in declarations or ():
-            shown = msgspec.convert(declared, ModelKind, from_attributes=True)
-            kinds.append(replace(shown, plugin=provider))
+            model_kind = msgspec.convert(declared, ModelKind, from_attributes=True)
+            kinds.append(replace(model_kind, plugin=provider))
     return tuple(kinds)
 
 

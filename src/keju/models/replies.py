@@ -135,9 +135,9 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         except ValueError:
             error = body.decode("utf-8", "replace")
     words, codes = _words_in(error), _codes_in(error)
-    shown = excerpt(words) or _("no reason given")
+    message = excerpt(words) or _("no reason given")
     if 300 <= status < 400:
-        address = excerpt(headers.get("location", "")) or shown
+        address = excerpt(headers.get("location", "")) or message
         return AskError(
             "connection",
             _("HTTP {}: the server redirects to another address: {}", status, address),
@@ -147,7 +147,7 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
     kind = _kind_of_codes(codes) or _KINDS.get(status, usual)
     return AskError(
         kind,
-        _("HTTP {}: {}", status, shown),
+        _("HTTP {}: {}", status, message),
         retryable=kind in _RETRYABLE and status not in _LASTING,
         retry_after=retry_after(headers),
         overloaded=kind in _RETRYABLE and status in _OVERLOADED,
@@ -185,8 +185,8 @@ def _words_in(error: object) -> str:
     """
     while isinstance(error, dict):
         messages = [error[name] for name in _MESSAGES if error.get(name) not in (None, True, "")]
-        others = [value for name, value in error.items() if name not in _MESSAGES]
-        if len(messages) != 1 or any(isinstance(value, dict | list) for value in others):
+        further_fields = [value for name, value in error.items() if name not in _MESSAGES]
+        if len(messages) != 1 or any(isinstance(value, dict | list) for value in further_fields):
             break
         error = messages[0]
     return error if isinstance(error, str) else _as_json(error)
@@ -194,8 +194,8 @@ def _words_in(error: object) -> str:
 
 def _codes_in(error: object) -> list[str]:
     """The codes of an error in lower case: before a status and a type, and outer ones first."""
-    found = _CODE.findall(_as_json(error)[:_LONGEST_MESSAGE].lower())
-    return [code for __, code in sorted(found, key=itemgetter(0))]
+    codes = _CODE.findall(_as_json(error)[:_LONGEST_MESSAGE].lower())
+    return [code for __, code in sorted(codes, key=itemgetter(0))]
 
 
 def _as_json(error: object) -> str:

@@ -62,17 +62,17 @@ def number_cell(text: str) -> Cell:
             before = number
             number, inner = _without_emphasis(_NOTE.sub("", _UNIT.sub("", number)))
             mark = mark or inner
-    found = _NUMBER.fullmatch(number)
-    if found is None:
+    match = _NUMBER.fullmatch(number)
+    if match is None:
         return Cell(text=text.strip(), value=None, decimals=0, mark=mark)
-    return Cell(text=number, value=float(number), decimals=len(found["decimals"] or ""), mark=mark)
+    return Cell(text=number, value=float(number), decimals=len(match["decimals"] or ""), mark=mark)
 
 
 def _without_emphasis(text: str) -> tuple[str, Mark]:
     """The text inside bold and underline, and the stronger mark of them."""
     for mark, form in _EMPHASIS:
-        if found := form.fullmatch(text):
-            text, inner = _without_emphasis((found["inner"] or found["latex"]).strip())
+        if match := form.fullmatch(text):
+            text, inner = _without_emphasis((match["inner"] or match["latex"]).strip())
             return text, "bold" if inner == "bold" else mark
     return text, ""
 

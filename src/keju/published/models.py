@@ -60,8 +60,8 @@ def published_models(benchmark: str = "") -> tuple[PublishedModel, ...]:
 def _models(benchmark: str) -> tuple[PublishedModel, ...]:
     details = {row.pop("model"): row for row in _details(benchmark)}
     file = paper_file(benchmark, "models.csv")
-    found = csv_records(file, PublishedModel, _name_of, benchmark=benchmark)
-    return tuple(replace(each, details=details.get(each.name, {})) for each in found)
+    records = csv_records(file, PublishedModel, _name_of, benchmark=benchmark)
+    return tuple(replace(each, details=details.get(each.name, {})) for each in records)
 
 
 def _name_of(model: PublishedModel) -> str:

@@ -247,9 +247,9 @@ def csv_records(
     rows = csv_rows(path)
     found = []
     for place, cells in rows:
-        there = {name: text for name, text in cells.items() if text}
+        filled_cells = {name: text for name, text in cells.items() if text}
         try:
-            found.append(msgspec.convert({**there, **more}, shape, strict=False))
+            found.append(msgspec.convert({**filled_cells, **more}, shape, strict=False))
         except msgspec.ValidationError as error:
             raise place.error(error_text(error), _allowed(shape, str(error))) from None
     check_distinct(rows, map(name, found), _("Remove one of the rows"))

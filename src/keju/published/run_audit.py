@@ -84,7 +84,7 @@ def audit_run(path: Path) -> Audit:
     scores = RecordList(
         Score, (score for _, of_model in iter_stored_scores(folder) for score in of_model)
     )
-    seen = RunData(
+    data = RunData(
         {(item.task, item.query, item.id): item for item in folder.iter_items()},
         RecordList(Response, folder.responses()),
         scores,
@@ -102,7 +102,7 @@ def audit_run(path: Path) -> Audit:
                     for where, printed, recomputed in wrong
                 ),
             )
-            for place, compared, wrong in check.look(seen)
+            for place, compared, wrong in check.look(data)
             if wrong or compared
         ]
         findings += [
@@ -127,8 +127,8 @@ def audit_run(path: Path) -> Audit:
     ),
     consequence=_("The file of scores was changed or damaged. Score the run again."),
 )
-def _wrong_values(seen: RunData) -> Places:
-    for (model, protocol), scores in _grouped(seen.scores, lambda s: (s.model, s.protocol)):
+def _wrong_values(data: RunData) -> Places:
+    for (model, protocol), scores in _grouped(data.scores, lambda s: (s.model, s.protocol)):
         compared, wrong = 0, []
         for score in scores:
             stats = score.stats
@@ -153,9 +153,9 @@ def _wrong_values(seen: RunData) -> Places:
         "They are a sample of the benchmark, or other data. State this next to published values."
     ),
 )
-def _incomplete_tasks(seen: RunData) -> Places:
+def _incomplete_tasks(data: RunData) -> Places:
     items: dict[str, list[Item]] = defaultdict(list)
-    for item in seen.items.values():
+    for item in data.items.values():
         if not is_undeciphered(item):
             items[item.task].append(item)
     for benchmark, names in _grouped(items, lambda name: task(name).benchmark):
@@ -189,8 +189,8 @@ def _incomplete_tasks(seen: RunData) -> Places:
         "model. Run again with --retry-failed, or read the values without failures."
     ),
 )
-def _many_failures(seen: RunData) -> Places:
-    for model, responses in _grouped(seen.responses, lambda each: each.model):
+def _many_failures(data: RunData) -> Places:
+    for model, responses in _grouped(data.responses, lambda each: each.model):
         failed = Counter(each.task for each in responses if each.status in {"failed", "filtered"})
         asked = Counter(each.task for each in responses)
         wrong = [
@@ -211,8 +211,8 @@ def _many_failures(seen: RunData) -> Places:
         "these answers from the file that was replayed, or run the items again."
     ),
 )
-def _error_texts(seen: RunData) -> Places:
-    for model, responses in _grouped(seen.responses, lambda each: each.model):
+def _error_texts(data: RunData) -> Places:
+    for model, responses in _grouped(data.responses, lambda each: each.model):
         answers = [each for each in responses if each.status in {"answered", "truncated"}]
         wrong = []
         for name, of_task in _grouped(answers, lambda each: each.task):
@@ -229,8 +229,8 @@ def _error_texts(seen: RunData) -> Places:
     says=_("The same letter is chosen in nine of ten questions, whatever is asked."),
     consequence=_("The accuracy is the share of questions whose answer happens to be that letter."),
 )
-def _single_letter_answers(seen: RunData) -> Places:
-    for place, answers in _chosen(seen).items():
+def _single_letter_answers(data: RunData) -> Places:
+    for place, answers in _chosen(data).items():
         letter, count = Counter(score.extracted for _, score in answers).most_common(1)[0]
         varied = len({item.answer for item, _ in answers}) > 1
         constant = len(answers) >= _FEWEST and varied and letter
@@ -249,8 +249,8 @@ def _single_letter_answers(seen: RunData) -> Places:
         "answers."
     ),
 )
-def _accuracy_below_guessing(seen: RunData) -> Places:
-    for place, answers in _chosen(seen).items():
+def _accuracy_below_guessing(data: RunData) -> Places:
+    for place, answers in _chosen(data).items():
         chance = sum(1 / len(item.options) for item, _ in answers) / len(answers)
         count = round(sum(score.value or 0.0 for _, score in answers))
         wrong = (
@@ -262,13 +262,13 @@ def _accuracy_below_guessing(seen: RunData) -> Places:
         yield ", ".join(place), len(answers), [wrong] if far else []
 
 
-def _chosen(seen: RunData) -> dict[tuple[str, str, str], list[tuple[Item, Score]]]:
+def _chosen(data: RunData) -> dict[tuple[str, str, str], list[tuple[Item, Score]]]:
     """The options that each model chose, in its first round, by model, task and setting."""
     found: dict[tuple[str, str, str], list[tuple[Item, Score]]] = defaultdict(list)
-    for score in seen.scores:
-        item = seen.items.get((score.task, score.query, score.item))
-        wanted = (score.metric, score.protocol, score.round) == ("Acc", "strict", 1)
-        if item and item.options and wanted and score.value is not None:
+    for score in data.scores:
+        item = data.items.get((score.task, score.query, score.item))
+        is_strict_accuracy = (score.metric, score.protocol, score.round) == ("Acc", "strict", 1)
+        if item and item.options and is_strict_accuracy and score.value is not None:
             found[score.model, score.task, _variant_label(score)].append((item, score))
     return found
 
@@ -285,10 +285,10 @@ def _chosen(seen: RunData) -> dict[tuple[str, str, str], list[tuple[Item, Score]
         "models that drafted nothing. Compare on other items."
     ),
 )
-def _answered_own_drafts(seen: RunData) -> Places:
-    for model, responses in _grouped(seen.responses, lambda each: each.model):
+def _answered_own_drafts(data: RunData) -> Places:
+    for model, responses in _grouped(data.responses, lambda each: each.model):
         answered = {(each.task, each.query, each.item) for each in responses}
-        items = [item for key in sorted(answered) if (item := seen.items.get(key))]
+        items = [item for key in sorted(answered) if (item := data.items.get(key))]
         wrong = [
             (name, _("{} of {} items", own, len(asked)), _("drafted by this model itself"))
             for name, asked in _grouped(items, lambda item: item.task)
@@ -307,8 +307,8 @@ def _answered_own_drafts(seen: RunData) -> Places:
         "and --out."
     ),
 )
-def _changed_served_models(seen: RunData) -> Places:
-    for model, counts in sorted(count_served(seen.responses).items()):
+def _changed_served_models(data: RunData) -> Places:
+    for model, counts in sorted(count_served(data.responses).items()):
         total = counts.total()
         served = [
             (name, _("{} of {} items", number, total), name) for name, number in counts.items()
@@ -323,24 +323,24 @@ def _changed_served_models(seen: RunData) -> Places:
     says=_("Two models gave the same text to every open question, also where it is wrong."),
     consequence=_("One model answered under two names, or answers were copied."),
 )
-def _same_answers(seen: RunData) -> Places:
+def _same_answers(data: RunData) -> Places:
     texts: dict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
-    for each in seen.responses:
-        item = seen.items.get((each.task, each.query, each.item))
-        said = answer_part(each.text)
+    for each in data.responses:
+        item = data.items.get((each.task, each.query, each.item))
+        answer = answer_part(each.text)
         if item is None or item.options or not has_reference(item):
             continue
-        if said.strip() != item.answer.strip() and each.status == "answered":
+        if answer.strip() != item.answer.strip() and each.status == "answered":
             place = (each.item, each.task, each.query, _variant_label(each))
-            texts[each.model][*place, str(each.round), str(each.candidate)] = said
+            texts[each.model][*place, str(each.round), str(each.candidate)] = answer
     for first, second in combinations(sorted(texts), 2):
-        both = texts[first].keys() & texts[second].keys()
-        same = sum(texts[first][key] == texts[second][key] for key in both)
-        wrong = (second, _("{} wrong answers", same), _("those of {}", first))
-        everything = same == len(texts[first]) == len(texts[second])
-        varied = len({texts[first][key] for key in both}) > 2
-        copied = everything and varied and same >= _FEWEST
-        yield f"{first}, {second}", _enough(len(both)), [wrong] if copied else []
+        common_keys = texts[first].keys() & texts[second].keys()
+        equal_answers = sum(texts[first][key] == texts[second][key] for key in common_keys)
+        wrong = (second, _("{} wrong answers", equal_answers), _("those of {}", first))
+        everything = equal_answers == len(texts[first]) == len(texts[second])
+        varied = len({texts[first][key] for key in common_keys}) > 2
+        copied = everything and varied and equal_answers >= _FEWEST
+        yield f"{first}, {second}", _enough(len(common_keys)), [wrong] if copied else []
 
 
 @_check(
@@ -350,8 +350,8 @@ def _same_answers(seen: RunData) -> Places:
     says=_("All rounds have the same answers."),
     consequence=_("The mean of the rounds equals one round, and their spread of 0 shows nothing."),
 )
-def _same_rounds(seen: RunData) -> Places:
-    for model, responses in _grouped(seen.responses, lambda each: each.model):
+def _same_rounds(data: RunData) -> Places:
+    for model, responses in _grouped(data.responses, lambda each: each.model):
         by_place: dict[tuple[str, ...], list[str]] = defaultdict(list)
         for each in responses:
             place = (each.item, each.task, each.query, _variant_label(each), str(each.candidate))
@@ -373,8 +373,8 @@ def _same_rounds(seen: RunData) -> Places:
     says=_("F1 is less than half of CR: the answers contain much besides the correct characters."),
     consequence=_("CR does not penalise length. Read CharAcc of the strict protocol."),
 )
-def _length_favoured(seen: RunData) -> Places:
-    for result in seen.results:
+def _length_favoured(data: RunData) -> Places:
+    for result in data.results:
         if result.protocol != "official":
             continue
         for found in result.tasks:

@@ -234,13 +234,16 @@ def record_run(
         not_asked={name: dict(counter) for name, counter in (not_asked or {}).items() if counter},
     )
     if earlier is not None:  # the present command's, with all models of the run
-        others = {n: earlier.not_asked.get(n) for n in earlier.models if n not in manifest.models}
+        earlier_refusals = {
+            n: earlier.not_asked.get(n) for n in earlier.models if n not in manifest.models
+        }
         manifest = replace(
             manifest,
             created=earlier.created,
             keju=earlier.keju,
             models={**earlier.models, **manifest.models},
-            not_asked={n: counts for n, counts in others.items() if counts} | manifest.not_asked,
+            not_asked={n: counts for n, counts in earlier_refusals.items() if counts}
+            | manifest.not_asked,
             plugins=tuple(dict.fromkeys((*earlier.plugins, *manifest.plugins))),
             roles={**earlier.roles, **manifest.roles},
         )

@@ -232,8 +232,8 @@ class _Columns(NamedTuple):
 
     def where(self, rows: Sequence[int], takes: Callable[[Item], bool]) -> Sequence[int]:
         """Those of the rows of whose kind a function returns true."""
-        taken = {id(kind) for kind in self.kinds_of(rows) if takes(kind)}
-        return array("q", (row for row in rows if id(self.kind(row)) in taken))
+        kind_ids = {id(kind) for kind in self.kinds_of(rows) if takes(kind)}
+        return array("q", (row for row in rows if id(self.kind(row)) in kind_ids))
 
 
 def _select_rows(
@@ -291,14 +291,14 @@ def _listed_rows(
     columns: _Columns, rows: Sequence[int], ids: Sequence[str], dataset: Path
 ) -> Sequence[int]:
     """The rows that a list names, by their id or the id without its question form."""
-    listed_ids, found, named = set(ids), set[str](), array("q")
+    listed_ids, seen_ids, row_numbers = set(ids), set[str](), array("q")
     for row in rows:
         name, query = columns.ids[row], columns.kind(row).query
         image = name.removesuffix(f"#{query}") if query else name
         if names := listed_ids & {name, image}:
-            named.append(row)
-            found |= names
-    if unknown := [name for name in ids if name not in found]:
+            row_numbers.append(row)
+            seen_ids |= names
+    if unknown := [name for name in ids if name not in seen_ids]:
         raise UsageError(
             n_(
                 "{}: {:,} of the {n:,} id of --items are not in its test split: {}. The ids are "
@@ -311,7 +311,7 @@ def _listed_rows(
                 listed(map(shortened, unknown[:_MOST_NAMED])),
             )
         )
-    return named
+    return row_numbers
 
 
 def _forms_here(kinds: Sequence[Item], tasks: tuple[str, ...], dataset: Path) -> QuestionForms:

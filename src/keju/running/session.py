@@ -199,9 +199,11 @@ class _Session:
             stored_items = self.reduce_pairs(dataset, items, selection.pairs)
             reduced = {item.id: keep(item) for item in stored_items if reduced_form(item)}
             items = RecordList(Item, (reduced.get(item.id, item) for item in items))
-        sent = in_shard(items, selection.shard) if selection.shard else items
+        items_of_shard = in_shard(items, selection.shard) if selection.shard else items
         variants = selection.variants
-        self.contents = RunContents(dataset, opened, items, selection, sent, variants, stored_items)
+        self.contents = RunContents(
+            dataset, opened, items, selection, items_of_shard, variants, stored_items
+        )
         if self.policy.batch:
             check_batchable(self.contents, self.policy)
         self.remote = [model for model in opened if model.destinations]

@@ -234,15 +234,15 @@ class Metric:
             is_divided = denominator > 0 or not (numerator or denominator)
             if is_divided and _is_between(self.lowest, value, self.highest):
                 return ratio(numerator, denominator, value)
-        shown = repr(result)
-        if len(shown) > 60:
-            shown = f"{shown[:60]}… ({type(result).__name__})"
-        raise self._refused(place, f"returned {shown}")
+        result_text = repr(result)
+        if len(result_text) > 60:
+            result_text = f"{result_text[:60]}… ({type(result).__name__})"
+        raise self._refused(place, f"returned {result_text}")
 
     def _refused(self, place: str, problem: str) -> PluginError:
-        wanted = _("a finite number {}", range_text(self.lowest, self.highest))
+        expectation = _("a finite number {}", range_text(self.lowest, self.highest))
         if self.pooled:
-            wanted = _("(numerator, denominator) with a quotient that is {}", wanted)
+            expectation = _("(numerator, denominator) with a quotient that is {}", expectation)
         return PluginError(
             "the metric {} of {} {}{}. Return {}, or raise ValueError with the reason if an item "
             "has no value",
@@ -250,7 +250,7 @@ class Metric:
             self.origin,
             problem,
             place,
-            wanted,
+            expectation,
         )
 
 

@@ -266,13 +266,13 @@ class _SharedTask(NamedTuple):
     def parts(self, numbers: Mapping[str, int], weight: float = 1.0) -> list[Ratio]:
         """The parts of the value, with a column for each side; empty where it has none."""
         scores, units = self.scores, [numbers[group] for group in self.scores.groups]
-        both: Columns = {
+        columns_of_sides: Columns = {
             name: np.concatenate([column, scores.second[name]])
             for name, column in scores.first.items()
             if name in scores.second
         }
         sides = [0] * len(units) + [1] * len(units)
-        return sum_parts(self.declared, both, units * 2, sides, weight=weight)
+        return sum_parts(self.declared, columns_of_sides, units * 2, sides, weight=weight)
 
     def counted(self, numbers: Mapping[str, int], weight: float = 1.0) -> Ratio:
         """The numbers of items, for the shares of groups of a value without parts."""

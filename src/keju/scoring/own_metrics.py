@@ -102,8 +102,8 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
             worst=bad, lowest=lowest, highest=highest, higher_is_better=higher_is_better,
             encoder=encoder, of_pairs=form == "probability", source=source,
         )  # fmt: skip
-        if known := next((each for each in keju_metrics().values() if _clash(each, own)), None):
-            raise PluginError(_name_taken(own, f"a metric of keju ({known.rule})"))
+        if namesake := next((each for each in keju_metrics().values() if _clash(each, own)), None):
+            raise PluginError(_name_taken(own, f"a metric of keju ({namesake.rule})"))
         place = "/".join(filter(None, (protocol, benchmark, form, name)))
         _collected.cache_clear()
         return register(GROUP, place, own, function)
@@ -179,12 +179,12 @@ def _preparation(form: AnswerForm, protocol: Protocol, prepare: str) -> Preparat
         raise ValueError(f"form is {form!r}. Use one of {', '.join(get_args(AnswerForm))}")
     if protocol not in ("official", "strict"):
         raise ValueError(f"protocol is {protocol!r}. Use official or strict")
-    known = preparations(protocol, form)
-    if prepare and prepare not in known:
+    by_name = preparations(protocol, form)
+    if prepare and prepare not in by_name:
         raise ValueError(
-            f"prepare is {prepare!r}. For {form} under {protocol} use {' or '.join(known)}"
+            f"prepare is {prepare!r}. For {form} under {protocol} use {' or '.join(by_name)}"
         )
-    return known[prepare or next(iter(known))]
+    return by_name[prepare or next(iter(by_name))]
 
 
 def _of_vectors(

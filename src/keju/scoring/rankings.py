@@ -87,15 +87,15 @@ class Gallery(ScoringSample):
         Raises:
             UndefinedMetricError: a candidate has no response yet, or the item is at fault.
         """
-        said = self._values[protocol]
-        lacking = self.candidates - len(said)
+        value_of_candidate = self._values[protocol]
+        lacking = self.candidates - len(value_of_candidate)
         if lacking:
             raise UndefinedMetricError(
                 _("{:,} of {:,} candidates have no response yet", lacking, self.candidates)
             )
         if any(not 1 <= place <= self.candidates for place in self.item.relevant):
             raise UndefinedMetricError(_("a relevant candidate is not among the item's images"))
-        return [said[place] for place in range(1, self.candidates + 1)]
+        return [value_of_candidate[place] for place in range(1, self.candidates + 1)]
 
     def ranking(self, protocol: Protocol) -> Ranking:
         """The candidates by value, ties kept for the expectation over their orders.

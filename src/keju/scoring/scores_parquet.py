@@ -85,8 +85,8 @@ def write_frames(
     The file has the fingerprint of the data that the scores were computed from.
     """
     about = {_FINGERPRINT: msgspec.json.encode(fingerprint).decode()} if fingerprint else {}
-    rest = iter(frames)
-    first = list(islice(rest, 2))
+    remaining = iter(frames)
+    first = list(islice(remaining, 2))
     if len(first) < 2:
         buffer = io.BytesIO()
         table = first[0] if first else scores_frame([])
@@ -99,7 +99,7 @@ def write_frames(
     schema = first[0].to_arrow(compat_level=oldest).schema.with_metadata(about)
     with tempfile.TemporaryFile() as stream:
         with ParquetWriter(stream, schema, compression="zstd", write_statistics=False) as writer:
-            for frame in chain(first, rest):
+            for frame in chain(first, remaining):
                 table = frame.to_arrow(compat_level=oldest)
                 writer.write_table(table.replace_schema_metadata(schema.metadata))
         stream.seek(0)
@@ -108,8 +108,8 @@ def write_frames(
 
 def frames_of(scores: Iterable[Score]) -> Iterator[pl.DataFrame]:
     """Scores as tables of at most `_GROUP_ROWS` rows."""
-    rest = iter(scores)
-    while chunk := list(islice(rest, _GROUP_ROWS)):
+    remaining = iter(scores)
+    while chunk := list(islice(remaining, _GROUP_ROWS)):
         yield scores_frame(chunk)
 
 

@@ -81,13 +81,13 @@ class Batch:
         candidate, reference = metric.prepare.inputs(sample)
         if len(candidate) > LONGEST:
             raise TooLongError(_("too long to encode: {:,} characters", len(candidate)))
-        beside = None
+        second_value = None
         if metric.beside:
-            other = metric_of(metric.protocol, metric.benchmark, metric.form, metric.beside)
-            beside = other.measure(sample).value if other else None
+            second_metric = metric_of(metric.protocol, metric.benchmark, metric.form, metric.beside)
+            second_value = second_metric.measure(sample).value if second_metric else None
         failed = sample.response.status in {"failed", "filtered"}
         group = _Group(metric, sample.item.task, sample.item.query)
-        request = EncoderRequest(place, (candidate, reference), beside, failed, unclear)
+        request = EncoderRequest(place, (candidate, reference), second_value, failed, unclear)
         self._wanted[group].append(request)
         self.last = place
 

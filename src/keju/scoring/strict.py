@@ -196,9 +196,9 @@ def mean_overlap(truth: Boxes, predicted: Boxes) -> float:
 )
 def overlap_f1(truth: Boxes, predicted: Boxes) -> MetricValue:
     """F1 of boxes found, mean over the IoU thresholds .5 to .95; over all items together."""
-    found = box_hits(truth, predicted)
-    numerator = 2 * sum(found.hits) / len(found.hits)
-    return ratio(numerator, found.truth + found.predicted, found.f1)
+    hits = box_hits(truth, predicted)
+    numerator = 2 * sum(hits.hits) / len(hits.hits)
+    return ratio(numerator, hits.truth + hits.predicted, hits.f1)
 
 
 # Punctuation and names.

@@ -48,21 +48,21 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
     """
     is_paper = benchmark in papers()
     summary = list(_summary(benchmark)) if is_paper else []
-    found = sections(audit, benchmark)
+    parts = sections(audit, benchmark)
     yield Text(benchmark, style="bold")
     for number, line in enumerate(summary, start=1):
         yield format_literal(f"{number}. {line}")
-    if not (summary or found):
+    if not (summary or parts):
         yield format_literal(_("Nothing was found that contradicts the other numbers."))
     yield from _unread([each for each in audit.unread if each.benchmark == benchmark])
-    if found and (everything or not summary):
-        yield from (line for section in found for line in _block(section))
+    if parts and (everything or not summary):
+        yield from (line for section in parts for line in _block(section))
     claims = [each for each in audit.claims if each.benchmark == benchmark]
     if claims:
         yield format_literal(("\n" if everything else "") + in_terminal(_counts(claims)))
     if claims and everything:
         yield from _claims(claims)
-    is_run = any(section.main.kind == OF_A_RUN for section in found)
+    is_run = any(section.main.kind == OF_A_RUN for section in parts)
     if everything or not (is_paper or is_run):
         yield _confirmed_table(audit, benchmark)
         lines = [
@@ -119,8 +119,8 @@ def _chosen() -> Literal["en", "zh"]:
 
 
 def _summary(benchmark: str) -> Iterator[str]:
-    if known := paper(benchmark).summary:
-        lines = known.lines_zh if language() == "zh" else known.lines
+    if summary := paper(benchmark).summary:
+        lines = summary.lines_zh if language() == "zh" else summary.lines
         yield from (line.replace("**", "") for line in lines)
 
 
@@ -181,10 +181,10 @@ def _counts(claims: list[ClaimDecision]) -> str:
 def _claims(claims: list[ClaimDecision]) -> Iterator[RenderableType]:
     """The claims by verdict, each with its place and the values of the tables."""
     for verdict, name in words(_chosen()).verdicts.items():
-        found = [each.claim for each in claims if each.verdict == verdict]
-        if found:
+        claims_of_verdict = [each.claim for each in claims if each.verdict == verdict]
+        if claims_of_verdict:
             yield Text("\n" + in_terminal(_("Claims of the text: {}", name)), style="bold")
-        for claim in found:
+        for claim in claims_of_verdict:
             if _chosen() == "zh":
                 place, texts = claim_place(claim.place, "zh"), (claim.states_zh, claim.note_zh)
             else:

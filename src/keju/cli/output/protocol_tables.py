@@ -54,13 +54,13 @@ def list_protocol_differences(
         scores = pl.concat(frames).filter(pl.col("protocol").is_in(PROTOCOLS))
         _check_protocols(run, model, scores)
         queries = scores.select("task", "query").unique(maintain_order=True)
-        chosen = queries.filter(
+        largest = queries.filter(
             [
                 forms is None or any(form.takes(*query) for form in forms)
                 for query in queries.iter_rows()
             ]
         )
-        found += _by_variant(scores.join(chosen, on=["task", "query"], how="semi"), most)
+        found += _by_variant(scores.join(largest, on=["task", "query"], how="semi"), most)
     return found
 
 

@@ -225,8 +225,10 @@ def with_conversation(cells: JsonObject, column: str, place: Place) -> JsonObjec
         )
         raise place.error(problem, _("Write one question and its answer"))
     values = (texts["user"][0], "".join(texts["assistant"]), images)
-    kept = {name: cell for name, cell in cells.items() if name != column}
-    return kept | {name: value for name, value in zip(CONVERSATION, values, strict=True) if value}
+    other_cells = {name: cell for name, cell in cells.items() if name != column}
+    return other_cells | {
+        name: value for name, value in zip(CONVERSATION, values, strict=True) if value
+    }
 
 
 def _messages(value: object, place: Place) -> list[JsonObject]:

@@ -134,19 +134,19 @@ def known_letter(
         DataError: the answer means no option.
     """
     text = answer.strip()
-    known = ascii_uppercase[: len(options)]
+    letters = ascii_uppercase[: len(options)]
     if first is not None and is_number(text, options):
         number = int(float(text)) - first
         if 0 <= number < len(options):
-            return known[number]
+            return letters[number]
         problem = _("the answer {!r} is not the number of an option", shortened(text, 20))
         raise place.error(problem, _("Correct the answer, or answer_is in the mapping"))
     letter = letter_of(text, ("",) * len(options)) if letter_first else ""
-    if letter not in {*known}:
+    if letter not in {*letters}:
         letter = letter_of(text, options)
-    if letter and letter not in {*known}:
+    if letter and letter not in {*letters}:
         problem = _(
-            "the answer {!r} is not one of the options A to {}", shortened(letter, 20), known[-1]
+            "the answer {!r} is not one of the options A to {}", shortened(letter, 20), letters[-1]
         )
         raise place.error(problem, _("Write the letter of the right option"))
     return letter

@@ -304,9 +304,9 @@ class _Draft:
     def _asks(self, table: _List) -> bool:
         """Whether records have a question, an answer with an image, or a conversation."""
         roles = self._named_roles(_columns(table.rows))
-        asked = any(role in roles for role in (*_QUESTIONS, "messages"))
+        has_question = any(role in roles for role in (*_QUESTIONS, "messages"))
         known = {"answer", "answer_simplified", "transcription"} & roles.keys()
-        return asked or bool(known and ("image" in roles or "id" in roles))
+        return has_question or bool(known and ("image" in roles or "id" in roles))
 
     def _named_roles(self, columns: Iterable[str]) -> dict[str, list[str]]:
         """The columns that the names of each role fit, in the order of the names."""
@@ -340,8 +340,11 @@ class _Draft:
             self.made["messages"] = column
             for role, part in zip(("question", "answer", "image"), CONVERSATION, strict=True):
                 self.roles.setdefault(role, part)
-        asked = {"question", "question_simplified"} & {*self.roles, *keys.get("constants", ())}
-        if keys.get("prompt") == "verbatim" and not asked:
+        question_roles = {"question", "question_simplified"} & {
+            *self.roles,
+            *keys.get("constants", ()),
+        }
+        if keys.get("prompt") == "verbatim" and not question_roles:
             self.roles["question"] = self._todo(self._found_columns(_("a column")))
         self._tables(stated)
         self._ids(stated)

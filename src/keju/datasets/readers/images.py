@@ -225,13 +225,13 @@ class ImageFinder:
     ) -> Path:
         """The one image of several that fits best."""
         folder = place.file.parent
-        wanted = {_folded(each) for each in (*near, place.file.stem, folder.name)}
+        folder_names = {_folded(each) for each in (*near, place.file.stem, folder.name)}
 
         def fit(path: Path) -> tuple[bool, bool, bool, int]:
             folders = self._relative(path).parent.parts
             return (
                 name in {path.name, path.stem},
-                not wanted.isdisjoint(map(_folded, folders)),
+                not folder_names.isdisjoint(map(_folded, folders)),
                 path.parent == folder,
                 # ``labels/train`` shares more with ``images/train`` than with ``images/val``.
                 len(set(path.parent.parts) & set(folder.parts)),

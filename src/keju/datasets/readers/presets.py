@@ -180,11 +180,11 @@ def _with_found(mapping: Mapping, preset: Preset, src: Path) -> Mapping:
 
     def found(section: dict[str, Columns]) -> dict[str, Columns]:
         """Those of which a table has the columns."""
-        there = {
+        files_of_source = {
             key: tuple(name for name in as_tuple(names) if columns.issuperset(named_columns(name)))
             for key, names in section.items()
         }
-        return {key: n[0] if len(n) == 1 else n for key, n in there.items() if n}
+        return {key: n[0] if len(n) == 1 else n for key, n in files_of_source.items() if n}
 
     return replace(mapping, fields=found(mapping.fields), metadata=found(mapping.metadata))
 

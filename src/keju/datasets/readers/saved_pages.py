@@ -209,8 +209,8 @@ def _decode_to_utf8(data: bytes, name: str) -> bytes:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encoding = "utf-16"
     else:
-        named = _CHARSET.search(data[:4096])
-        encoding = named[1].decode("ascii").casefold() if named else "utf-8"
+        charset = _CHARSET.search(data[:4096])
+        encoding = charset[1].decode("ascii").casefold() if charset else "utf-8"
         encoding = "utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else encoding
     try:
         return data.decode(_WIDER.get(encoding, encoding)).encode()
@@ -228,13 +228,15 @@ def _find_main_element(root: lxml_html.HtmlElement) -> lxml_html.HtmlElement:
         for share, element in zip((1.0, 0.5, 0.25), paragraph.iterancestors(), strict=False):
             scores[element] = scores.get(element, 0.0) + share * max(0, worth)
     body = root.find("body")
-    whole = body if body is not None else root
-    half = _count_characters(whole) / 2
+    page_element = body if body is not None else root
+    half = _count_characters(page_element) / 2
     for element in root.iter("article", "main"):
         if _count_characters(element) >= half:
             return element
     # Of equal elements the outermost is first in the document and is chosen.
-    return max(scores, key=lambda element: scores[element]) if any(scores.values()) else whole
+    return (
+        max(scores, key=lambda element: scores[element]) if any(scores.values()) else page_element
+    )
 
 
 def _count_characters(element: lxml_html.HtmlElement) -> int:

@@ -97,12 +97,16 @@ def find_table(folder: Path, name: str) -> Path | None:
     Raises:
         DataError: there are several, or it is a link that leads out of the directory.
     """
-    found = [path for suffix in SUFFIXES if (path := folder / f"{name}{suffix}").exists()]
-    if len(found) > 1:
+    files = [path for suffix in SUFFIXES if (path := folder / f"{name}{suffix}").exists()]
+    if len(files) > 1:
         raise DataError(
-            "both {} and {}", found[0].name, found[1].name, file=folder, hint="Keep one of them"
+            "both {} and {}",
+            files[0].name,
+            files[1].name,
+            file=folder,
+            hint="Keep one of them",
         )
-    return kept_inside(found[0], folder) if found else None
+    return kept_inside(files[0], folder) if files else None
 
 
 def rows(
@@ -147,14 +151,14 @@ def all_rows(file: Path) -> list[Row]:
     Raises:
         DataError: as `rows`, or it is too large for the memory.
     """
-    found: list[Row] = []
+    row_list: list[Row] = []
     size = 0
     for row in rows(file):
-        found.append(row)
+        row_list.append(row)
         size += sum(map(_size_of, row.cells.values()))
         if size > MOST_BYTES:
             raise _too_large(file, _("its cells have more than {} MB", MOST_BYTES >> 20))
-    return found
+    return row_list
 
 
 def lists_in(file: Path, most: int) -> list[Found]:
@@ -178,7 +182,7 @@ def lists_in(file: Path, most: int) -> list[Found]:
 
 def first_records(file: Path, most: int) -> list[JsonObject]:
     """The first records of a table, or of the first list in it, up to what cannot be read."""
-    found: list[JsonObject] = []
+    first_cells: list[JsonObject] = []
     with suppress(DataError, UnicodeError):  # pyarrow needs names in UTF-8.
         content = _json_object(file)
         if content is None:
@@ -186,14 +190,14 @@ def first_records(file: Path, most: int) -> list[JsonObject]:
         else:
             key, shape, value = _structures(file, content)[0]
             records = _records(file, value, key, shape)
-        found.extend(row.cells for row in islice(records, most))
-    return found
+        first_cells.extend(row.cells for row in islice(records, most))
+    return first_cells
 
 
 def _structures(file: Path, content: JsonObject) -> list[tuple[tuple[str, ...], Shape, object]]:
     """The keys, the shape and the value of each list of records in an object."""
-    if found := _structures_below(content, ()):
-        return found
+    if structures := _structures_below(content, ()):
+        return structures
     problem = _("expected a list of objects; found {}", _kind(content))
     hint = _("Write [{…}, {…}]; of files with one record each: jq -s . *.json > all.json")
     raise DataError(problem, file=file, hint=hint)
@@ -202,15 +206,15 @@ def _structures(file: Path, content: JsonObject) -> list[tuple[tuple[str, ...], 
 def _structures_below(
     content: JsonObject, key: tuple[str, ...]
 ) -> list[tuple[tuple[str, ...], Shape, object]]:
-    found: list[tuple[tuple[str, ...], Shape, object]] = []
+    structures: list[tuple[tuple[str, ...], Shape, object]] = []
     for name, value in content.items():
         if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-            found.append(((*key, name), "list", value))
+            structures.append(((*key, name), "list", value))
         elif isinstance(value, dict) and len(key) < _DEEPEST:
-            found += _structures_below(value, (*key, name))
-    if not found and content and all(map(_is_record, content.values())):
-        found.append((key, "by-key", content))
-    return found
+            structures += _structures_below(value, (*key, name))
+    if not structures and content and all(map(_is_record, content.values())):
+        structures.append((key, "by-key", content))
+    return structures
 
 
 def _is_record(value: object) -> bool:

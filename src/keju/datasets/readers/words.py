@@ -61,9 +61,9 @@ def new_folder(src: Path) -> Path:
     stem = whole.name.partition(".")[0] if src.is_file() else whole.name
     if whole.parent.name == "snapshots" and "--" in whole.parent.parent.name:
         stem = whole.parent.parent.name.rpartition("--")[2]  # Hugging Face's cache
-    wanted = f"{stem or 'data'}-dataset".lstrip("-")
-    numbered = (Path(f"{wanted}-{number}") for number in count(2))
-    return next(folder for folder in chain([Path(wanted)], numbered) if not folder.exists())
+    dataset_name = f"{stem or 'data'}-dataset".lstrip("-")
+    numbered = (Path(f"{dataset_name}-{number}") for number in count(2))
+    return next(folder for folder in chain([Path(dataset_name)], numbered) if not folder.exists())
 
 
 def _path(path: Path) -> str:

@@ -152,8 +152,8 @@ class Recomputed(Weighing, frozen=True, kw_only=True, tag="recomputed"):
         for outcome in outcomes:
             if outcome.column is None or not outcome.mismatches:
                 continue
-            found, rows, change = _moves(paper, outcome.column, outcome.instead)
-            ranks, ranked, points = max(ranks, found), max(ranked, rows), max(points, change)
+            moves, rows, change = _moves(paper, outcome.column, outcome.instead)
+            ranks, ranked, points = max(ranks, moves), max(ranked, rows), max(points, change)
         return msgspec.structs.replace(size, ranks=ranks, ranked=ranked, points=points)
 
 

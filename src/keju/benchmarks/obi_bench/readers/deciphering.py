@@ -260,8 +260,8 @@ def _as_printed(place: SourceFolder, groups: Callable[[str], Iterable[Sequence[T
     least = place.source.variants or 1
     sample: list[T] = []
     for subset, count in place.source.subsets.items():
-        whole = (group[:least] for group in groups(subset) if len(group) >= least)
-        images = list(islice(chain.from_iterable(whole), count))
+        full_groups = (group[:least] for group in groups(subset) if len(group) >= least)
+        images = list(islice(chain.from_iterable(full_groups), count))
         if len(images) < count:
             raise DataError(
                 n_(
@@ -318,8 +318,8 @@ def _describe(listing: Listing, place: SourceFolder) -> str:  # noqa: ARG001
 
 
 def _fit_unnamed(listing: Listing) -> float:
-    other = listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv")
-    return 0.9 if find_table(listing.src, NAME) and not other else 0.0
+    box_files = listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv")
+    return 0.9 if find_table(listing.src, NAME) and not box_files else 0.0
 
 
 READER = reader_of("deciphering", DecipheringSettings, read_deciphering, _describe, _fit_unnamed)

@@ -81,8 +81,8 @@ class Records(NamedTuple):
             parts = [self.characters.get(part, "") for part in key.split("_")]
             if joined := "".join(dict.fromkeys(parts)):
                 return joined
-        named = (key for key in keys if 0 < len(key) <= _LONGEST and all_han(key))
-        return next(named, "")
+        character_keys = (key for key in keys if 0 < len(key) <= _LONGEST and all_han(key))
+        return next(character_keys, "")
 
     def about(self, crop: Crop) -> dict[str, str]:
         """Metadata of an image: class and file; character, origin and era as far as known."""
@@ -164,8 +164,8 @@ def _characters_file(place: SourceFolder) -> Path | None:
         if path.name.casefold() in CHARACTER_TABLES and not place.source.skips(place.name_of(path))
     ]
     # In the folder that was given, beside the source's own: Key&Value.json beside EVOBC/.
-    beside = (path for path in place.src.iterdir() if path.name.casefold() in CHARACTER_TABLES)
-    files = files or [kept_inside(path, place.src) for path in beside]
+    table_paths = (path for path in place.src.iterdir() if path.name.casefold() in CHARACTER_TABLES)
+    files = files or [kept_inside(path, place.src) for path in table_paths]
 
     def order(path: Path) -> tuple[int, int, Path]:
         return CHARACTER_TABLES.index(path.name.casefold()), len(path.parts), path

@@ -336,18 +336,20 @@ def reader_of(
     shipped = preset(task_id)
 
     def detect(listing: Listing) -> Detection | None:
-        named = _is_named(listing, task_id)
-        if not (listing.src.is_dir() and listing.images) or named is False:
+        has_name = _is_named(listing, task_id)
+        if not (listing.src.is_dir() and listing.images) or has_name is False:
             return None
-        fit = 1.0 if named else fit_unnamed(listing)
+        fit = 1.0 if has_name else fit_unnamed(listing)
         if not fit:
             return None
         try:
-            places = sources_in(listing.src, task_id, "" if named else listing.src.resolve().name)
+            places = sources_in(
+                listing.src, task_id, "" if has_name else listing.src.resolve().name
+            )
             return Detection(fit, join_clauses(describe(listing, place) for place in places))
         except KejuError as error:
             what = _("OBI-Bench's {}", task_id)
-            return Detection(0.6 if named else fit / 2, what, missing=error_text(error))
+            return Detection(0.6 if has_name else fit / 2, what, missing=error_text(error))
 
     name = f"obi-{task_id}"
     return Reader(name, shipped.what, shipped.layout, read, settings, detect)
@@ -361,5 +363,5 @@ def _is_named(listing: Listing, task_id: str) -> bool | None:
     tops = dict.fromkeys(path.parts[0] for path in listing.files if len(path.parts) > 1)
     known = [source for top in tops if (source := source_called(top))]
     own = source_called(listing.root.resolve().name)
-    named = known or ([own] if own else [])
-    return any(source.task == task_id for source in named) if named else None
+    named_sources = known or ([own] if own else [])
+    return any(source.task == task_id for source in named_sources) if named_sources else None

@@ -144,15 +144,15 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
 
 def _others(src: Path) -> Iterator[Text]:
     """A note on the files that are neither images nor texts."""
-    others = [path for path in Listing(src).files if _suffix(path) not in {*_KINDS, "txt"}]
-    if others:
+    unreadable = [path for path in Listing(src).files if _suffix(path) not in {*_KINDS, "txt"}]
+    if unreadable:
         yield n_(
             "not imported, since neither images nor texts: {n:,} file, {}. Save images as JPEG, "
             "PNG or TIFF and texts as .txt. For PAGE-XML, ALTO or hOCR see: keju data detect SRC",
             "not imported, since neither images nor texts: {n:,} files, {}. Save images as JPEG, "
             "PNG or TIFF and texts as .txt. For PAGE-XML, ALTO or hOCR see: keju data detect SRC",
-            len(others),
-            join_names(path.as_posix() for path in others),
+            len(unreadable),
+            join_names(path.as_posix() for path in unreadable),
         )
 
 
@@ -188,15 +188,15 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
         )
     if _suffix(src) in _MANY_PAGES:
         return src.parent, [src]
-    found, hint = src.name, ""
+    what, hint = src.name, ""
     if command := unpacking_command(src):
-        found, hint = _("an archive"), _("Unpack it: {}", command)
+        what, hint = _("an archive"), _("Unpack it: {}", command)
     elif _suffix(src) in EXTENSIONS:
-        found = _("one image")
+        what = _("one image")
         hint = _("Give its folder: {}", import_command("pages", src.parent, {}))
     raise DataError(
         "expected a folder of images with .txt files, a PDF or a TIFF; found {}",
-        found,
+        what,
         file=src,
         hint=hint,
     )

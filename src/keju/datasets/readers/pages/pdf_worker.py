@@ -85,7 +85,7 @@ class _Worker:
         try:
             opened = self._document[page - 1]
             try:
-                made, data = _image_of(opened, dpi, most_in_image)
+                facts, data = _image_of(opened, dpi, most_in_image)
             finally:
                 opened.close()
         except (pdfium.PdfiumError, ValueError, OSError) as error:
@@ -94,7 +94,7 @@ class _Worker:
                 str(error),
                 hint="Repair the PDF, e.g. with qpdf, or give its pages as images",
             ) from None
-        return {"made": made}, data
+        return {"made": facts}, data
 
 
 def _opened(file: Path) -> pdfium.PdfDocument:

@@ -180,16 +180,18 @@ class Texts:
                 in no known encoding; or two texts are equally right.
         """
         files = self._of_stem.get(scan.stem, [])
-        beside = [file for file in files if file.parent == scan.file.parent]
-        if beside:
-            return self._of_whole(scan, beside)
-        chosen: dict[int, Path] = {}
+        neighbours = [file for file in files if file.parent == scan.file.parent]
+        if neighbours:
+            return self._of_whole(scan, neighbours)
+        text_of_page: dict[int, Path] = {}
         for file in files if scan.pages else ():
             named = _NUMBER.fullmatch(file.name.partition(".")[0])
             number = int(named[1]) if named else 0
-            if number in scan.numbers and (number not in chosen or _is_truth(file)):
-                chosen[number] = file
-        return {number: (file, self._text(file, scan)) for number, file in sorted(chosen.items())}
+            if number in scan.numbers and (number not in text_of_page or _is_truth(file)):
+                text_of_page[number] = file
+        return {
+            number: (file, self._text(file, scan)) for number, file in sorted(text_of_page.items())
+        }
 
     def _of_whole(self, scan: Scan, files: Sequence[Path]) -> Pages:
         """The texts in a file of a whole scan."""
