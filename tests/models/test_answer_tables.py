@@ -115,6 +115,24 @@ def test_samples_of_lmms_eval_are_read_by_their_columns(tmp_path: Path):
     assert "--replay-columns" in error.hint
 
 
+def test_a_row_whose_tokens_are_counted_as_none_has_failed(tmp_path: Path):
+    """A filter of lmms-eval took the A of LMMS_EVAL_REQUEST_FAILED."""
+    columns = "doc_id,filtered_resps"
+    rows = [
+        {"doc_id": 0, "filtered_resps": "A", "token_counts": tokens(0, 0)},
+        {"doc_id": 1, "filtered_resps": "B", "token_counts": tokens(12, 3)},
+        {"doc_id": 2, "filtered_resps": "C", "token_counts": [None]},
+    ]
+    file = lines(tmp_path / "a.jsonl", *rows)
+    assert [answer(file, item, columns).text for item in "12"] == ["B", "C"]
+    with pytest.raises(AskError, match="no tokens counted: A"):
+        answer(file, "0", columns)
+
+
+def tokens(sent: int, received: int) -> list[dict[str, int]]:
+    return [{"input_tokens": sent, "output_tokens": received}]
+
+
 TABLE = {"id": ["q0", "q1", "q2"], "prediction": ["天", "a,b", "地\n玄"]}
 
 

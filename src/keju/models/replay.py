@@ -351,7 +351,24 @@ def _row_answer(columns: Sequence[str], place: Place, cells: JsonObject) -> Stor
     is_cut = len(text) == LONGEST_CELL
     item = _id_in(place, cells, columns[0])
     answer = StoredAnswer(item=item, text=text, status="truncated" if is_cut else None)
+    if _counted_nothing(cells.get("token_counts")):
+        message = f"no tokens counted: {text}"[:300]
+        return replace(answer, error=Failure(kind="failed-elsewhere", message=message))
     return _without_error_text(answer)
+
+
+def _counted_nothing(counts: object) -> bool:
+    """Whether lmms-eval counted no token of an item, so that its request failed.
+
+    A filter of a task may have read a letter from the message of the failure.
+    """
+    numbers = [
+        count.get(name)
+        for count in (counts if isinstance(counts, list) else ())
+        if isinstance(count, dict)
+        for name in ("input_tokens", "output_tokens")
+    ]
+    return bool(numbers) and all(number == 0 for number in numbers)
 
 
 def _id_in(place: Place, cells: JsonObject, column: str) -> str:

@@ -30,6 +30,13 @@ metric_list:
   - {{metric: acc, aggregation: mean, higher_is_better: true}}
 metadata: [{{version: 0.0}}]
 """
+FILTER = """\
+filter_list:
+  - name: letter
+    filter:
+      - {function: regex, regex_pattern: "([A-D])"}
+      - {function: take_first}
+"""
 FUNCTIONS = """\
 from PIL import Image
 
@@ -49,7 +56,7 @@ _AGGREGATE = ("results", "configs", "versions", "n-shot", "higher_is_better", "n
 
 
 def exchange(contract: Contract) -> Iterator[Exchanged]:
-    """A plain task, and the dummy model."""
+    """A plain task, one with a filter, and the dummy model."""
     data = trial(contract.work / "data")
     _tasks(contract, data)
     with RuleServer(ANSWERS) as rules, RuleServer(dict.fromkeys(ANSWERS, CONSTANT)) as constant:
@@ -57,13 +64,14 @@ def exchange(contract: Contract) -> Iterator[Exchanged]:
         run(data, contract.work / "constant", "openai:served", "--base-url", constant.url)
         rules.seen.clear()
         served = f"model_version=served,base_url={rules.url},api_key=none,max_retries=1"
-        _evaluated(contract, "plain", "openai", served)
+        for task in ("plain", "filtered"):
+            _evaluated(contract, task, task, "openai", served)
         yield compared(
-            "prompts and number of images that lmms-eval sends",
+            "prompts and number of images that lmms-eval sends, each in two tasks",
             sorted((text, 2 if "c8" in text else 1) for text in QUESTIONS.values()),
             sorted({(each.text, len(each.images)) for each in rules.seen}),
         )
-    _evaluated(contract, "dummy", "dummy", f"response={CONSTANT}")
+    _evaluated(contract, "plain", "dummy", "dummy", f"response={CONSTANT}")
     for name, direct, what in (
         ("plain", "direct", "result folder of its `openai` model"),
         ("dummy", "constant", "result folder of its `dummy` model"),
@@ -72,6 +80,16 @@ def exchange(contract: Contract) -> Iterator[Exchanged]:
         ours = contract.work / direct
         yield compared(f"{what}: status and text of each response", told(ours), told(out))
         yield compared(f"{what}: scores", scores(ours), scores(out))
+    yield compared(
+        "result folder of a task with a filter: it has what the filter took, and the failure",
+        {name: _filtered(*each) for name, each in told(contract.work / "direct").items()},
+        told(_replayed(contract, data, "filtered")),
+    )
+
+
+def _filtered(status: str, text: str) -> list[str]:
+    found = re.search("[A-D]", text)
+    return [status, (found[0] if found else "[invalid]") if status == "answered" else ""]
 
 
 def _tasks(contract: Contract, data: Path) -> None:
@@ -92,14 +110,15 @@ def _tasks(contract: Contract, data: Path) -> None:
     head = HEAD.format(data=rows.name)
     (folder / "functions.py").write_text(FUNCTIONS, "utf-8")
     (folder / "plain.yaml").write_text(f"task: plain\n{head}", "utf-8")
+    (folder / "filtered.yaml").write_text(f"task: filtered\n{head}{FILTER}", "utf-8")
 
 
-def _evaluated(contract: Contract, name: str, model: str, arguments: str) -> None:
+def _evaluated(contract: Contract, task: str, name: str, model: str, arguments: str) -> None:
     """Run lmms-eval and take over what it wrote, under names without the time."""
     out = contract.work / "out" / name
     contract.call(
         contract.python, "-m", "lmms_eval", "--model", model, "--model_args", arguments,
-        "--include_path", contract.work / "tasks", "--tasks", "plain", "--log_samples",
+        "--include_path", contract.work / "tasks", "--tasks", task, "--log_samples",
         "--output_path", out,
     )  # fmt: skip
     kept = contract.recorded / "replay" / name / "files"
