@@ -176,11 +176,10 @@ def unscored_reason(item: Item) -> str:
         UsageError: its task is not in the catalogue.
         DataError: its query is not in the catalogue.
     """
-    kind, query = task(item.task), query_of(item)
-    labelled = item.split == "reference" and kind.of_pairs
-    if item.draft or labelled or not (query.official or query.strict):
+    if item.draft or (item.split == "reference" and task(item.task).of_pairs):
         return ""
-    return missing_reference(item)
+    query = query_of(item)
+    return missing_reference(item) if query.official or query.strict else ""
 
 
 def check_item(item: Item) -> Iterator[Finding]:
