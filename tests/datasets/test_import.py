@@ -110,6 +110,7 @@ def test_the_texts_of_options_become_settings() -> None:
     reader = FORMATS["pages"]
     assert reader.parse({}) == PagesSettings()
     assert reader.parse({"dpi": ""}) == PagesSettings()
+    assert reader.parse({"skip_missing": "yes"}) == PagesSettings(skip_missing=True)
     given = {"skip-missing": "Yes", "texts": "0", "blank-pages": "TRUE", "dpi": "300"}
     found = reader.parse(given | {"task": "T1", "encoding": "Big5"})
     assert found == PagesSettings(
