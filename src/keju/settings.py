@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo
 
-from keju.errors import KejuError, ProblemsError, error_text, unknown_name
+from keju.errors import KejuError, ProblemsError, error_text, shortened, unknown_name
 from keju.local_paths import check_local
 from keju.texts import _, either
 
@@ -96,11 +96,13 @@ def convert_settings(
                 missing = _("it needs {} = …{}", name, f" ({text})" if text else "")
                 faults.append(_("{}: {}", place, missing))
             continue
+        kind, value = without_none(field.type), given[name]
         try:
-            kind, value = without_none(field.type), given[name]
             values[name] = msgspec.convert(value, kind, strict=not spelled, dec_hook=decode)
         except msgspec.ValidationError as error:
-            problem = describe_error(str(error), field.type)
+            # An option's value is shown, since every one is text: "got text" would say nothing.
+            option_value = shortened(value) if spelled and isinstance(value, str) else None
+            problem = describe_error(str(error), field.type, option_value)
             wrong = _("{}: {}", f"{name}{problem.where}", problem.text)
             faults.append(_("{}: {}", place, wrong))
         except KejuError as error:
@@ -120,8 +122,14 @@ class Problem(NamedTuple):
     text: str
 
 
-def describe_error(text: str, kind: object) -> Problem:
-    """Describe the error of a value, without the parser's notation of places and types."""
+def describe_error(text: str, kind: object, option_value: str | None) -> Problem:
+    """Describe the error of a value, without the parser's notation of places and types.
+
+    Args:
+        text: the parser's error.
+        kind: the type of the setting.
+        option_value: the value of an option, which is shown; None for a value of a table.
+    """
     at = _AT.search(text)
     what = text[: at.start()] if at else text
     where = at["key"].replace("[...]", "") if at else ""
@@ -129,17 +137,21 @@ def describe_error(text: str, kind: object) -> Problem:
         name = "key" if at and at["of_keys"] else "value"
         allowed = sorted(map(str, list_allowed_values(kind)))
         return Problem(where, unknown_name(wrong["name"], allowed, name))
-    return Problem(where, _reword(what))
+    return Problem(where, _reword(what, option_value))
 
 
-def _reword(text: str) -> str:
+def _reword(text: str, option_value: str | None) -> str:
     if wrong := _WRONG_TYPE.fullmatch(text):
-        return _("expected {}, got {}", *map(_name_types, wrong.groups()))
+        expected, found = map(_name_types, wrong.groups())
+        if option_value is not None:
+            found = repr(option_value)
+        return _("expected {}, got {}", expected, found)
     if wrong := _LIMIT.fullmatch(text):
         kinds, of_length, *limit = wrong.groups()
         if of_length:
             return _("expected {} of length {} {}", _name_types(kinds), *limit)
-        return _("expected {} {} {}", _name_types(kinds), *limit)
+        bound = _("expected {} {} {}", _name_types(kinds), *limit)
+        return bound if option_value is None else _("{}, got {!r}", bound, option_value)
     return _TYPE.sub(lambda kinds: _name_types(kinds[1]), f"{text[0].lower()}{text[1:]}")
 
 

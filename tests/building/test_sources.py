@@ -389,6 +389,11 @@ def test_formats_of_data_import_are_sources(tmp_path):
     with pytest.raises(ProblemsError) as error:
         built(tmp_path, source + 'options = { tusk = "T1", dpi = 0, texts = "maybe" }')
     assert len(error.value.lines) == 3
-    for line, fault in zip(error.value.lines, ("'task'", "dpi=0", "texts=maybe"), strict=True):
+    faults = (
+        "'task'",
+        "texts: expected true or false, got 'maybe'",
+        "dpi: expected a whole number >= 1, got '0'",
+    )
+    for line, fault in zip(error.value.lines, faults, strict=True):
         assert "source 1" in line
         assert fault in line

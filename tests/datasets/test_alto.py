@@ -305,6 +305,11 @@ def test_the_resolution_is_an_option(tmp_path: Path) -> None:
     path = alto_file(tmp_path, printed(block("b", line("l", x=40))), unit="inch1200")
     items, _ = imported(path, tmp_path / "out", dpi="300")
     assert items["p1"].lines[0].polygon[0] == (10, 2.5)
-    for wrong in ("many", "0", "nan"):
-        with pytest.raises(UsageError, match=r"dpi=.*: use a number, 1 to 100000"):
+    for wrong, expected in (
+        ("many", ""),
+        ("0", " >= 1.0"),
+        ("nan", " >= 1.0"),
+        ("1e6", " <= 100000.0"),
+    ):
+        with pytest.raises(UsageError, match=f"dpi: expected a number{expected}.*, got '{wrong}'"):
             imported(path, tmp_path / f"out{wrong}", dpi=wrong)

@@ -110,6 +110,7 @@ def test_the_texts_of_options_become_settings() -> None:
     reader = FORMATS["pages"]
     assert reader.parse({}) == PagesSettings()
     assert reader.parse({"dpi": ""}) == PagesSettings()
+    assert reader.parse({"skip_missing": "yes"}) == PagesSettings(skip_missing=True)
     given = {"skip-missing": "Yes", "texts": "0", "blank-pages": "TRUE", "dpi": "300"}
     found = reader.parse(given | {"task": "T1", "encoding": "Big5"})
     assert found == PagesSettings(
@@ -120,15 +121,15 @@ def test_the_texts_of_options_become_settings() -> None:
 @pytest.mark.parametrize(
     ("name", "option", "text", "allowed"),
     [
-        ("pages", "skip-missing", "maybe", "true or false, got text"),
-        ("pages", "skip-missing", "", "true or false, got text"),
-        ("pages", "dpi", "0", "a whole number >= 1"),
-        ("pages", "dpi", "-3", "a whole number >= 1"),
-        ("pages", "dpi", "1.5", "a whole number, got text"),
-        ("pages", "dpi", "1_0", "a whole number, got text"),
-        ("pages", "dpi", "٣", "a whole number, got text"),
-        ("alto", "dpi", "nan", "a number >= 1.0"),
-        ("alto", "dpi", "many", "a number, got text"),
+        ("pages", "skip-missing", "maybe", "true or false, got 'maybe'"),
+        ("pages", "skip-missing", "", "true or false, got ''"),
+        ("pages", "dpi", "0", "a whole number >= 1, got '0'"),
+        ("pages", "dpi", "-3", "a whole number >= 1, got '-3'"),
+        ("pages", "dpi", "1.5", "a whole number, got '1.5'"),
+        ("pages", "dpi", "1_0", "a whole number, got '1_0'"),
+        ("pages", "dpi", "٣", "a whole number, got '٣'"),
+        ("alto", "dpi", "nan", "a number >= 1.0, got 'nan'"),
+        ("alto", "dpi", "many", "a number, got 'many'"),
         (
             "alto",
             "order",

@@ -135,7 +135,7 @@ def test_the_resolution_can_be_given(src):
 
 
 def test_a_resolution_that_is_no_number_is_refused(src):
-    with pytest.raises(UsageError, match="option dpi="):
+    with pytest.raises(UsageError, match="dpi: expected a whole number, got 'high'"):
         read(src, texts="no", dpi="high")
 
 

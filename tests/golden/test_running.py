@@ -329,6 +329,7 @@ def import_form(trial: Trial, name: str) -> str:
     trial.call(
         "data", "import", form.name, folder, "--out", f"{folder}-data",
         "--licence", "CC0-1.0", "--source", "made for a test",
+        *(f"--option={option}={value}" for option, value in form.options.items()),
     )  # fmt: skip
     return f"{folder}-data"
 

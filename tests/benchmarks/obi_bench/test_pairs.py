@@ -248,7 +248,7 @@ def test_a_source_of_another_task_is_wrong_use(read, tmp_path: Path) -> None:
         match=r"OBC306 is a source of retrieval\. Sources of classification: HWOBC, Oracle-50K, O",
     ):
         read("obi-classification", tmp_path / "s", source="OBC306")
-    with pytest.raises(UsageError, match="classes=none: use a whole number"):
+    with pytest.raises(UsageError, match="classes: expected a whole number, got 'none'"):
         read("obi-classification", tmp_path / "s", classes="none")
     put(tmp_path / "all/HWOBC/1/1.png", picture(1))
     put(tmp_path / "all/notes/1.png", picture(1))

@@ -112,7 +112,7 @@ class Reader(Generic[S]):
         table: dict[str, Any] = {}
         for option, text in options.items():
             family, __, member = option.partition(".")
-            kind = kinds.get(option)
+            kind = kinds.get(option) or kinds.get(option.replace("_", "-"))
             if option == OPTION and self.texts:
                 continue
             if member and family + FAMILY in kinds:
