@@ -30,8 +30,8 @@ _METRIC = ("task", "query", "metric")
 _COUNTED = ("status", "verdict", "reason", "read_by", "signature", "part_names")
 """Columns of texts of which a metric has few, so that each is in memory once."""
 
-_ByQuery = dict[tuple[str, str], dict[str, pl.DataFrame]]
-"""The scores of one model, by task and query, then by metric."""
+_ByQuery = dict[tuple[str, str], dict[str, list[pl.DataFrame]]]
+"""The scores of one model in tables, by task and query, then by metric."""
 
 _Find = Callable[[str], Metric | None]
 """The metric of a name, among those of one protocol, benchmark and form."""
@@ -52,15 +52,15 @@ def aggregate(scores: Iterable[Score]) -> list[Result]:
 
 def aggregate_frames(frames: Iterable[pl.DataFrame]) -> list[Result]:
     """The same of tables of scores, few of which need be in memory at a time."""
-    texts = [*_RESULT, *_METRIC, *_COUNTED]
-    needed = [pl.col(texts).cast(pl.Categorical), "value", "parts", "if_right"]
-    slim = [frame.select(needed) for frame in frames]
+    keys = (*_RESULT, *_METRIC)
+    needed = [*keys, pl.col(_COUNTED).cast(pl.Categorical), "value", "parts", "if_right"]
     groups: dict[tuple[Any, ...], _ByQuery] = {}
-    if slim:
-        by_metric = pl.concat(slim).partition_by(*_RESULT, *_METRIC, as_dict=True)
+    for frame in frames:
+        # Each table is divided when it comes: all of them together would be in memory twice.
+        by_metric = frame.select(needed).partition_by(keys, as_dict=True, include_key=False)
         for (*result, name, query, metric), rows in by_metric.items():
             by_query = groups.setdefault(tuple(result), {})
-            by_query.setdefault((name, query), {})[metric] = rows
+            by_query.setdefault((name, query), {}).setdefault(metric, []).append(rows)
     models = list(dict.fromkeys(model for model, *_ in groups))
     results = [
         _result(model, PromptVariant(*variant), protocol, groups[model, *variant, protocol])
@@ -72,7 +72,7 @@ def aggregate_frames(frames: Iterable[pl.DataFrame]) -> list[Result]:
 def _result(model: str, variant: PromptVariant, protocol: Protocol, by_query: _ByQuery) -> Result:
     order = {(each.id, query.name): place for place, (each, query) in enumerate(_all_queries())}
     found = [
-        _task_result(name, query, protocol, by_query[name, query])
+        _task_result(name, query, protocol, by_query.pop((name, query)))
         for name, query in sorted(by_query, key=lambda key: order.get(key, len(order)))
     ]
     named = dict.fromkeys(task(result.task).benchmark for result in found)
@@ -94,8 +94,9 @@ def _all_queries() -> list[tuple[Task, Query]]:
 
 
 def _task_result(
-    name: str, query: str, protocol: Protocol, by_metric: Mapping[str, pl.DataFrame]
+    name: str, query: str, protocol: Protocol, tables: Mapping[str, list[pl.DataFrame]]
 ) -> TaskResult:
+    by_metric = {metric: pl.concat(frames) for metric, frames in tables.items()}
     whole = task(name)
     declared = next(each for each in whole.queries if each.name == query)
     find = find_metrics(protocol, whole.benchmark, declared.form)

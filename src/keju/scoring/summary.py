@@ -14,8 +14,6 @@ from keju.scoring.export import encode_json, json_by_model
 from keju.scoring.results import Result
 from keju.scoring.run import ModelScores
 
-_NEEDED = ("key", "task", "item", "protocol", "metric", "value", "status", "reason")
-
 
 class UnscoredReason(Record, frozen=True, kw_only=True):
     """A reason why scores have no value: of which metrics, how many responses, and the first."""
@@ -44,12 +42,9 @@ class Summary(Record, frozen=True, kw_only=True):
 
 def summarise(scored: ModelScores) -> Summary:
     """Sum up one model's scores."""
-    is_failed, has_value = pl.col("status") == "failed", pl.col("value").is_not_null()
-    rows = pl.concat(
-        frame.filter(is_failed | ~has_value).select(_NEEDED) for frame in scored.frames()
-    )
+    rows = pl.concat(map(_without_value, scored.frames()))
     # Of `with-reasoning` the same metrics have no value, for the same reasons.
-    unscored = rows.filter(~has_value, pl.col("protocol") != "with-reasoning")
+    unscored = rows.filter(pl.col("reason") != "", pl.col("protocol") != "with-reasoning")
     return Summary(
         model=scored.model,
         results=tuple(aggregate_frames(scored.frames())),
@@ -57,13 +52,26 @@ def summarise(scored: ModelScores) -> Summary:
             UnscoredReason(
                 reason=reason,
                 metrics=tuple(group["metric"].unique(maintain_order=True)),
-                responses=group["key"].n_unique(),
+                responses=group["keys"].explode().n_unique(),
                 **group.select("task", "item").sort("task", "item").row(0, named=True),
             )
             for (reason,), group in unscored.group_by("reason", maintain_order=True)
         ),
-        failed=rows.filter(is_failed)["key"].n_unique(),
+        failed=rows.filter("is_failed")["keys"].explode().n_unique(),
         strays=scored.strays,
+    )
+
+
+def _without_value(frame: pl.DataFrame) -> pl.DataFrame:
+    """The failures and the scores without a value, counted: of a million items, few rows.
+
+    `keys` are hashes of the keys of the responses, `task` and `item` name the first item.
+    """
+    by = ["reason", "metric", "protocol", "is_failed"]
+    is_failed = (pl.col("status") == "failed").alias("is_failed")
+    rows = frame.with_columns(is_failed).filter(pl.col("is_failed") | pl.col("value").is_null())
+    return rows.group_by(by, maintain_order=True).agg(
+        pl.col("key").hash().alias("keys"), pl.col("task", "item").sort_by("task", "item").first()
     )
 
 
