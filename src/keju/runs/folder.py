@@ -111,15 +111,17 @@ class RunFolder:
         """Whether a run was started here."""
         return self.manifest_path.is_file()
 
-    def _unchanged(self, path: Path, read: Callable[[Path], T]) -> T:
-        """The content of a file as `read` returns it; read again only if the file has changed."""
-        stamp: tuple[int, ...] = ()  # A file that is missing is an error of `read`.
+    def _unchanged(self, path: Path, reader: Callable[[Path], T]) -> T:
+        """The content of a file as `reader` returns it; read again only if the file has changed."""
+        stamp: tuple[int, ...] = ()  # A file that is missing is an error of `reader`.
         with suppress(OSError):
             status = path.stat()
+            # Every writer of keju replaces the file, so that even a change of the same size in the
+            # same instant has another inode.
             stamp = status.st_ino, status.st_size, status.st_mtime_ns
-        place = path, read
+        place = path, reader
         if not stamp or place not in self._read or self._read[place][0] != stamp:
-            self._read[place] = stamp, read(path)
+            self._read[place] = stamp, reader(path)
         content: T = self._read[place][1]
         return content
 
