@@ -393,7 +393,7 @@ def test_a_changed_answer_of_a_person_has_no_score_until_the_run_is_scored_again
         )
         app.collect()
         if letter == "B":
-            with pytest.raises(UsageError, match=r"of human:Li, 1 response changed .* keju score"):
+            with pytest.raises(UsageError, match=r"of human:Li: T\d+\.jsonl\..* keju score"):
                 write_report([tmp_path / "run"], tmp_path / "report.html")
         score_run(RunFolder.open(tmp_path / "run"))
         page = write_report([tmp_path / "run"], tmp_path / "report.html").page

@@ -149,8 +149,10 @@ def test_the_other_commands_need_no_definition_either(made: Path) -> None:
 
 def test_a_judge_grades_by_the_rubric_that_the_definition_names(made: Path, chat: Chat) -> None:
     chat.plan()
+    task = ("--task", "bamboo_slip_transcription")
+    done("judge", "sample", "run", *task, "--per-task", 1, "-o", "sheet.csv", cwd=made)
     words = ("judge", "grade", "run", "--model", "openai:judge", "--base-url", chat.url)
-    done(*words, "--task", "bamboo_slip_transcription", "--limit", 1, cwd=made)
+    done(*words, *task, "--only", "sheet.csv", cwd=made)
     (file,) = (made / "run" / "judgements").glob("*/*/bamboo_slip_transcription.jsonl")
     assert len(file.read_text("utf-8").splitlines()) == 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 
 import pytest
 from typer.testing import CliRunner
@@ -10,13 +11,23 @@ from typer.testing import CliRunner
 from keju.cli import app
 from keju.figures import drawing
 from keju.figures.glyphs import missing
+from keju.items import Item, Request
+from keju.judging import (
+    JudgementFolder,
+    code_of,
+    graded_answers,
+    grading_requests,
+    read_rubrics,
+)
+from keju.runs import RunFolder
+from tests.figures.conftest import TEXTS
+from tests.support.answered import answered_run
+from tests.support.judged import KEY, StepContext
+from tests.support.serving import Chat
 
-RATINGS = """item,task,model,group,rater,score,judge:stern,judge:騰
-i1,T2,m,b1,ann,4,3,5
-i2,T2,m,b1,ann,8,6,8
-i3,T6,m,b2,ann,6,5,6
-i4,T6,m,b2,ann,9,8,3
-"""
+MODEL, STERN, OTHER = "openai:m", "openai:stern", "openai:騰"
+SCORES = {"i1": (4, 3, 5), "i2": (8, 6, 8), "i3": (6, 5, 6), "i4": (9, 8, 3)}
+"""What a person, the stern judge and the other one give to the answer to each item."""
 
 
 def keju(*args: object, status: int = 0) -> str:
@@ -86,29 +97,61 @@ def test_a_character_that_no_font_has_is_a_failure_and_named(run, tmp_path, monk
     assert (tmp_path / "standings-mcs-bench.svg").is_file()
 
 
-def test_align_draws_its_scatters_with_the_statistics_it_prints(tmp_path):
-    sheet = tmp_path / "ratings.csv"
-    sheet.write_text(RATINGS, "utf-8")
-    said = keju("judge", "align", sheet, "--figure", tmp_path / "f")
+@pytest.fixture
+def rated(tmp_path) -> RunFolder:
+    """A run of two open tasks, and `ratings.csv` with a person's scores of its answers."""
+    items = [
+        Item(id=name, benchmark="MCS-Bench", task=task, answer=text, transcription=text,
+             question="何意？", group=group)
+        for name, task, group, text in zip(
+            SCORES, ("T2", "T2", "T6", "T6"), ("b1", "b1", "b2", "b2"), TEXTS, strict=True
+        )
+    ]  # fmt: skip
+    opened = RunFolder.open(answered_run(tmp_path / "run", items, {MODEL: 1}))
+    with (tmp_path / "ratings.csv").open("w", encoding="utf-8", newline="") as sheet:
+        writer = csv.writer(sheet)
+        writer.writerow(["answer_code", "rater", "score"])
+        for answer in graded_answers(opened, read_rubrics()):
+            writer.writerow([code_of(answer), "ann", SCORES[answer.item.id][0]])
+    return opened
+
+
+def grade(opened: RunFolder, chat: Chat) -> None:
+    """Let both judges grade every answer."""
+    rubrics = read_rubrics()
+    judging = StepContext(chat, JudgementFolder(opened, rubrics))
+    asked = list(grading_requests(graded_answers(opened, rubrics), rubrics))
+    for place, judge in enumerate((STERN, OTHER), start=1):
+        judging.rule(asked, lambda request, place=place: f"分数：{score_of(request, place)}")
+        judging.ask(asked, judge)
+
+
+def score_of(request: Request, place: int) -> int:
+    return SCORES[json.loads(request.item)[1]][place]
+
+
+def test_align_draws_its_scatters_with_the_statistics_it_prints(rated, chat, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    grade(rated, chat)
+    said = keju("judge", "align", rated.path, tmp_path / "ratings.csv", "--figure", tmp_path / "f")
     names = {path.stem for path in (tmp_path / "f").glob("*.csv")}
     assert names == {"judges", "judges-t2", "judges-t6"}
     with (tmp_path / "f" / "judges.csv").open(encoding="utf-8-sig") as table:
         rows = list(csv.DictReader(table))
-    points = [row for row in rows if row["part"] == "point" and row["judge"] == "stern"]
+    points = [row for row in rows if row["part"] == "point" and row["judge"] == STERN]
     assert [(float(p["human"]), float(p["grade"])) for p in points] == [
         (4, 3), (8, 6), (6, 5), (9, 8),
     ]  # fmt: skip
     assert all(abs(float(p["x"]) - float(p["human"])) <= 0.18 for p in points)
-    bias = next(r for r in rows if (r["judge"], r["measure"]) == ("stern", "bias"))
+    bias = next(r for r in rows if (r["judge"], r["measure"]) == (STERN, "bias"))
     assert float(bias["value"]) == 1.25
     assert "1.25" in said
-    (line, end) = (r for r in rows if r["part"] == "line" and r["judge"] == "stern")
+    (line, end) = (r for r in rows if r["part"] == "line" and r["judge"] == STERN)
     slope = (float(end["y"]) - float(line["y"])) / (float(end["x"]) - float(line["x"]))
     assert slope == pytest.approx(0.9153, abs=1e-3)
 
 
-def test_ratings_without_a_judge_draw_nothing_and_say_so(tmp_path):
+def test_ratings_without_a_judge_draw_nothing_and_say_so(rated, tmp_path):
     sheet = tmp_path / "ratings.csv"
-    sheet.write_text("item,task,model,rater,score\ni1,T2,m,ann,4\ni2,T2,m,ann,8\n", "utf-8")
-    said = keju("judge", "align", sheet, "--figure", tmp_path / "f", status=1)
+    said = keju("judge", "align", rated.path, sheet, "--figure", tmp_path / "f", status=1)
     assert "judges: not drawn: no judge graded answers that people rated" in said

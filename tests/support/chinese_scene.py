@@ -130,10 +130,15 @@ def _sheets(folder: Path) -> None:
     with (folder / "decided.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = [row | {"decision": "accept"} for row in csv.DictReader(file)]
     _table(folder / "decided.csv", rows)
+    # An answer has the same code in every run, so this sheet is one of the later run, too.
+    words = ["run", "small", "--model", "replay:good.jsonl", "--out", "sampled-run"]
+    sample = ["judge", "sample", "sampled-run", "--out", "sampled.csv"]
+    printed(folder, [words, sample], "en")
+    with (folder / "sampled.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
     ratings = [
-        {"item": f"x{n}", "task": "T6", "model": "m", "rater": rater, "score": str((n * 7) % 11),
-         "judge:j": str((n * 5) % 11)}
-        for n in range(12) for rater in ("a", "b")
+        row | {"rater": rater, "score": str((number * 7) % 11)}
+        for number, row in enumerate(rows) for rater in ("a", "b")
     ]  # fmt: skip
     _table(folder / "rated.csv", ratings)
 

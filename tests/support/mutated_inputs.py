@@ -304,7 +304,25 @@ def _sheet(*options: str, name: str) -> Callable[[Path, Run, Path], object]:
     return write
 
 
+_RATED = "rated-run"
+"""The run whose answers are rated; beside the sound dataset, so that only the sheet is mutated."""
+
+
+def _ratings(src: Path, run: Run, data: Path) -> None:
+    (src / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in _ROWS), "utf-8")
+    rated = data.with_name(_RATED)
+    run("run", data, "--model", "replay:r.jsonl", "--out", rated, cwd=src)
+    (src / "r.jsonl").unlink()
+    run("judge", "sample", rated, "--out", src / "r.csv")
+    with (src / "r.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    rows = [row | {"rater": rater, "score": str((number * 7) % 11)}
+            for number, row in enumerate(rows) for rater in ("a", "b")]  # fmt: skip
+    (src / "r.csv").write_text(_csv(rows), "utf-8")
+
+
 _IMPORT = ("build", "review", "import", "DATA", "--person", "Anna", "--out", "OUT", "--reviewed")
+_ALIGN = ("judge", "align", f"SRC/../../{_RATED}")
 _DATASET = "OUT/dataset.json"
 _SHEETS = (
     Input("sheet", "CSV", _sheet(name="s.csv"), ((*_IMPORT, "SRC/s.csv"),), _DATASET),
@@ -315,10 +333,7 @@ _SHEETS = (
           'asks = "?"\nasks_zh = "？"\nmarks = ["no", "yes"]\n'),
           (("build", "review", "export", "DATA", "--scales", "SRC/f.toml", "--out", "OUT.csv"),),
           "OUT.csv"),
-    Input("sheet", "ratings", _table("r.csv\n" + _csv([
-        {"item": f"x{n}", "task": "T6", "model": "m", "rater": rater, "score": str((n * 7) % 11),
-         "judge:j": str((n * 5) % 11)} for n in range(12) for rater in ("a", "b")])),
-          (("judge", "align", "SRC/r.csv"), ("judge", "align", "SRC/r.csv", "--json"))),
+    Input("sheet", "ratings", _ratings, ((*_ALIGN, "SRC/r.csv"), (*_ALIGN, "SRC/r.csv", "--json"))),
 )  # fmt: skip
 
 _VALIDATE = (

@@ -95,9 +95,8 @@ class ResponseStore:
         except OSError as error:
             raise lock_error(self.folder.lock_path, error) from None
         try:
-            for pattern in ("responses/*/*.jsonl", "readings/*.jsonl"):
-                for path in sorted(self.folder.path.glob(pattern)):
-                    _complete_last_line(path)
+            for path in [*self.folder.response_files(), *self.folder.reading_files()]:
+                _complete_last_line(path)
         except BaseException:
             self._lock.release()
             raise
