@@ -95,7 +95,9 @@ class ResponseStore:
         except OSError as error:
             raise lock_error(self.folder.lock_path, error) from None
         try:
-            for path in [*self.folder.response_files(), *self.folder.reading_files()]:
+            # A judge's folder has its replies elsewhere, and no readings.
+            readings = sorted(self.folder.path.glob("readings/*.jsonl"))
+            for path in [*self.folder.response_files(), *readings]:
                 _complete_last_line(path)
         except BaseException:
             self._lock.release()
