@@ -142,10 +142,10 @@ def describe_error(text: str, kind: object, option_value: str | None) -> Problem
 
 def _reword(text: str, option_value: str | None) -> str:
     if wrong := _WRONG_TYPE.fullmatch(text):
-        expected, found = map(_name_types, wrong.groups())
+        expected, actual = map(_name_types, wrong.groups())
         if option_value is not None:
-            found = repr(option_value)
-        return _("expected {}, got {}", expected, found)
+            actual = repr(option_value)
+        return _("expected {}, got {}", expected, actual)
     if wrong := _LIMIT.fullmatch(text):
         kinds, of_length, *limit = wrong.groups()
         if of_length:

@@ -538,8 +538,8 @@ def _iter_batches(
     """
     for part in table_files(path):
         file = open_file(part, memory_map=False)
-        found = set(file.schema_arrow.names)
-        present = [name for name in columns or COLUMNS if name in found]
+        names = set(file.schema_arrow.names)
+        present = [name for name in columns or COLUMNS if name in names]
         with reporting_damage(part):
             # Group by group: batches of the whole file would keep what was read of it in memory.
             for group in range(file.num_row_groups):

@@ -149,11 +149,11 @@ def wording_skip_reason(item: Item, name: str) -> str:
 
 def joint_tasks() -> set[str]:
     """The tasks of which a known wording asks several question forms in one prompt."""
-    known = (*wordings().values(), *_OWN.values())
+    all_wordings = (*wordings().values(), *_OWN.values())
     return {
         form.partition("/")[0]
-        for each in known
-        for form, prompt in each.prompts.items()
+        for wording in all_wordings
+        for form, prompt in wording.prompts.items()
         if prompt.also
     }
 
@@ -178,17 +178,17 @@ def read_prompts(path: Path) -> str:
         UsageError: the path is an address.
     """
     table = read_toml(path, dict[str, object], what="a prompt file", hint=_HINT)
-    known = ("what", "source", "system", "prompts")
+    file_keys = ("what", "source", "system", "prompts")
     try:
         file = msgspec.convert({"what": "", "source": "", **table}, Wording)
     except msgspec.ValidationError as error:
         problem: str = _("not a prompt file: {}", str(error))
         if unknown := re.search("unknown field `(.+?)`", str(error)):
-            fields = WordedPrompt.__struct_fields__ if "prompts[" in str(error) else known
+            fields = WordedPrompt.__struct_fields__ if "prompts[" in str(error) else file_keys
             problem = unknown_name(unknown[1], fields, "field")
         raise DataError(problem, file=path, hint=_HINT) from None
     if file.forms:
-        raise DataError(unknown_name("forms", known, "field"), file=path, hint=_HINT)
+        raise DataError(unknown_name("forms", file_keys, "field"), file=path, hint=_HINT)
     if not _NAME.fullmatch(path.stem):
         raise DataError(
             "{!r} cannot be the name of a wording. Rename the file: letters, digits, dots, "

@@ -267,8 +267,8 @@ def _size(paper: PrintedTables, quantity: Quantity) -> Amount:
 
 
 def _count(paper: PrintedTables, quantity: Quantity) -> Amount:
-    kept = [is_so for _, _, is_so in _compared(paper, quantity)]
-    return Amount(100 * sum(kept) / len(kept) if quantity.percent else float(sum(kept)))
+    verdicts = [is_so for _, _, is_so in _compared(paper, quantity)]
+    return Amount(100 * sum(verdicts) / len(verdicts) if quantity.percent else float(sum(verdicts)))
 
 
 def _on_grid(paper: PrintedTables, quantity: Quantity) -> Amount:
@@ -308,8 +308,10 @@ def _correlation(paper: PrintedTables, quantity: Quantity) -> Amount:
     first, second = paper.column(str(quantity.first)), paper.column(str(quantity.second))
     selected = _select_rows(paper, first, quantity.rows, quantity.without)
     rows = [row for row in selected if row in second.values]
-    found = _METHODS[quantity.method]
-    return Amount(found([first.values[row] for row in rows], [second.values[row] for row in rows]))
+    function = _METHODS[quantity.method]
+    return Amount(
+        function([first.values[row] for row in rows], [second.values[row] for row in rows])
+    )
 
 
 def _correlation_with_size(paper: PrintedTables, quantity: Quantity) -> Amount:
@@ -319,8 +321,8 @@ def _correlation_with_size(paper: PrintedTables, quantity: Quantity) -> Amount:
         for row in _select_rows(paper, column, quantity.rows, quantity.without)
         if (model := published_model(paper.benchmark, row)) and model.size_b is not None
     }
-    found = _METHODS[quantity.method]
-    return Amount(found(list(sizes.values()), [column.values[row] for row in sizes]))
+    function = _METHODS[quantity.method]
+    return Amount(function(list(sizes.values()), [column.values[row] for row in sizes]))
 
 
 _TAKES: dict[str, Callable[[PrintedTables, Quantity], Amount]] = {
@@ -352,10 +354,10 @@ def test(paper: PrintedTables, statement: Statement) -> TestResult:
 
 
 def _equals(paper: PrintedTables, statement: Statement) -> TestResult:
-    found, stated = amount(paper, statement.amount), float(statement.stated)
+    total, stated = amount(paper, statement.amount), float(statement.stated)
     allowed = _half_of(statement.stated) if statement.within is None else statement.within
-    near = abs(found.value - stated) <= allowed + found.half + EPSILON
-    return TestResult(near, (found.value, stated))
+    near = abs(total.value - stated) <= allowed + total.half + EPSILON
+    return TestResult(near, (total.value, stated))
 
 
 def _compares(paper: PrintedTables, statement: Statement) -> TestResult:
@@ -370,10 +372,12 @@ def _first(paper: PrintedTables, statement: Statement) -> TestResult:
     for column in paper.columns(statement.of):
         _select_rows(paper, column, models)  # Each of them must be in the column.
         placed = places(column, {*_select_rows(paper, column, statement.rows), *models})
-        given = [sign * placed[model] for model in models]
-        in_front = {row for row, place in placed.items() if sign * place < max(given)} - {*models}
+        signed_places = [sign * placed[model] for model in models]
+        last = max(signed_places)
+        in_front = {row for row, place in placed.items() if sign * place < last} - {*models}
         best = min(placed, key=lambda row: sign * placed[row])
-        is_true = is_true and not in_front and (not statement.ordered or given == sorted(given))
+        in_order = not statement.ordered or signed_places == sorted(signed_places)
+        is_true = is_true and not in_front and in_order
         values += [column.values[row] for row in (*models, best)]
     return TestResult(is_true, tuple(values))
 
@@ -396,10 +400,10 @@ def _every(paper: PrintedTables, statement: Statement) -> TestResult:
     failing = [value for value, _, is_so in compared if not is_so]
     values = [value for value, _, _ in compared]
     limits = [limit for _, limit, _ in compared]
-    shown = (*failing, min(values), max(values), min(limits), max(limits))
+    numbers = (*failing, min(values), max(values), min(limits), max(limits))
     if statement.kind == "every":
-        return TestResult(not failing, shown)
-    return TestResult(len(failing) == len(compared), shown)
+        return TestResult(not failing, numbers)
+    return TestResult(len(failing) == len(compared), numbers)
 
 
 def _highest_column(paper: PrintedTables, statement: Statement) -> TestResult:
@@ -438,14 +442,14 @@ _Cell = tuple[Column, str, float]
 
 
 def _select_cells(paper: PrintedTables, selection: Selection) -> list[_Cell]:
-    found = [
+    cells = [
         (column, row, column.values[row])
         for column in paper.columns(selection.of)
         for row in _select_rows(paper, column, selection.rows, selection.without)
     ]
-    if not found:
+    if not cells:
         raise DataError("no cell is selected", file=paper.benchmark, item=selection.of)
-    return found
+    return cells
 
 
 def _select_rows(
@@ -496,8 +500,8 @@ def _mean_of_parts(paper: PrintedTables, selection: Selection, row: str) -> Amou
     columns = [column for part in selection.parts for column in paper.columns(part)]
     weights = [1.0] * len(columns)
     if selection.weights_of:
-        given = paper.column(selection.weights_of)
-        weights = [_value(given, column.task) for column in columns]
+        weight_column = paper.column(selection.weights_of)
+        weights = [_value(weight_column, column.task) for column in columns]
     pairs = zip(weights, columns, strict=True)
     total = sum(weight * _value(column, row) for weight, column in pairs)
     return Amount(total / sum(weights), max(column.half for column in columns))

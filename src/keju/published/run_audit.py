@@ -192,13 +192,13 @@ def _incomplete_tasks(data: RunData) -> Places:
 def _many_failures(data: RunData) -> Places:
     for model, responses in _grouped(data.responses, lambda each: each.model):
         failed = Counter(each.task for each in responses if each.status in {"failed", "filtered"})
-        asked = Counter(each.task for each in responses)
+        requests = Counter(each.task for each in responses)
         wrong = [
             (name, _("{:,} failed", failed[name]), _("of {:,} asked", count))
-            for name, count in asked.items()
+            for name, count in requests.items()
             if failed[name] > _MANY_FAILURES * count
         ]
-        yield model, len(asked), wrong
+        yield model, len(requests), wrong
 
 
 @_check(
@@ -264,13 +264,13 @@ def _accuracy_below_guessing(data: RunData) -> Places:
 
 def _chosen(data: RunData) -> dict[tuple[str, str, str], list[tuple[Item, Score]]]:
     """The options that each model chose, in its first round, by model, task and setting."""
-    found: dict[tuple[str, str, str], list[tuple[Item, Score]]] = defaultdict(list)
+    choices: dict[tuple[str, str, str], list[tuple[Item, Score]]] = defaultdict(list)
     for score in data.scores:
         item = data.items.get((score.task, score.query, score.item))
         is_strict_accuracy = (score.metric, score.protocol, score.round) == ("Acc", "strict", 1)
         if item and item.options and is_strict_accuracy and score.value is not None:
-            found[score.model, score.task, _variant_label(score)].append((item, score))
-    return found
+            choices[score.model, score.task, _variant_label(score)].append((item, score))
+    return choices
 
 
 @_check(
@@ -290,9 +290,9 @@ def _answered_own_drafts(data: RunData) -> Places:
         answered = {(each.task, each.query, each.item) for each in responses}
         items = [item for key in sorted(answered) if (item := data.items.get(key))]
         wrong = [
-            (name, _("{} of {} items", own, len(asked)), _("drafted by this model itself"))
-            for name, asked in _grouped(items, lambda item: item.task)
-            if (own := sum(drafted_by(item, model) for item in asked))
+            (name, _("{} of {} items", own, len(task_items)), _("drafted by this model itself"))
+            for name, task_items in _grouped(items, lambda item: item.task)
+            if (own := sum(drafted_by(item, model) for item in task_items))
         ]
         yield model, len(items), wrong
 
@@ -377,13 +377,13 @@ def _length_favoured(data: RunData) -> Places:
     for result in data.results:
         if result.protocol != "official":
             continue
-        for found in result.tasks:
-            values = {each.metric: each.value for each in found.metrics}
+        for task_result in result.tasks:
+            values = {each.metric: each.value for each in task_result.metrics}
             rate, f1 = values.get("CR"), values.get("F1")
             if rate is None or f1 is None:
                 continue
-            wrong = (found.name, f"F1 {100 * f1:.2f}", f"CR is {100 * rate:.2f}")
-            place = f"{result.model}, {_variant_label(result)}, {found.name}"
+            wrong = (task_result.name, f"F1 {100 * f1:.2f}", f"CR is {100 * rate:.2f}")
+            place = f"{result.model}, {_variant_label(result)}, {task_result.name}"
             yield place, 1, [wrong] if f1 < rate / 2 else []
 
 

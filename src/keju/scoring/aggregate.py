@@ -252,15 +252,15 @@ def declared_metric(
 
 
 def _declared(metric: str, signature: str, find: _Find) -> Metric | None:
-    found = find(metric)
-    if found is None and (origin := origin_of(signature)):
+    declaration = find(metric)
+    if declaration is None and (origin := origin_of(signature)):
         raise PluginError(
             "the metric {} comes from the plug-in {}, which is missing. Install it, load it with "
             "--plugin FILE.py, or score the run again without it",
             metric,
             origin,
         )
-    return found
+    return declaration
 
 
 def _one_sided(parts: Columns) -> str:

@@ -134,27 +134,27 @@ def list_steps(protocol: Protocol, task: Task, query: Query, metric: str) -> lis
         KeyError: the metric is not declared.
     """
     rules = _extraction_rules()[protocol]
-    found = _declared(protocol, task.benchmark, query.form, metric)
+    declaration = _declared(protocol, task.benchmark, query.form, metric)
     return [
         Step("what is taken of the response", rules.get(query.form) or rules["any"]),
-        Step("how texts are prepared", found.prepare.rule),
-        Step("what is counted", found.rule),
-        Step("a task's value", found.over.rule),
-        Step("a failed call", found.failure),
+        Step("how texts are prepared", declaration.prepare.rule),
+        Step("what is counted", declaration.rule),
+        Step("a task's value", declaration.over.rule),
+        Step("a failed call", declaration.failure),
     ]
 
 
 def lower_is_better(protocol: Protocol, task: Task, query: Query, metric: str) -> bool:
     """Whether a metric is an error."""
-    found = metric_of(protocol, task.benchmark, query.form, metric)
-    return found is not None and not found.higher_is_better
+    declaration = metric_of(protocol, task.benchmark, query.form, metric)
+    return declaration is not None and not declaration.higher_is_better
 
 
 def _declared(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> Metric:
-    found = metric_of(protocol, benchmark, form, metric)
-    if found is None:
+    declaration = metric_of(protocol, benchmark, form, metric)
+    if declaration is None:
         raise KeyError(metric)
-    return found
+    return declaration
 
 
 def known_metrics(protocol: Protocol, task: Task, query: Query) -> list[str]:
@@ -195,21 +195,25 @@ def check_metrics(definition: Definition, place: str) -> None:
 
 
 def _exists(protocol: Protocol, task: Task, query: Query, metric: str) -> bool:
-    found = metric_of(protocol, task.benchmark, query.form, metric)
-    return found is not None and found.of_pairs == task.of_pairs
+    declaration = metric_of(protocol, task.benchmark, query.form, metric)
+    return declaration is not None and declaration.of_pairs == task.of_pairs
 
 
 def _with_official(query: Query) -> str:
     """The published benchmarks with official metrics for a form, as a definition names them."""
-    known = (each for each in metrics() if (each.form, each.protocol) == (query.form, "official"))
-    named = dict.fromkeys(each.benchmark for each in known if is_shipped(each.benchmark))
-    return " or ".join(f'official_as = "{name}"' for name in named)
+    official_metrics = (
+        each for each in metrics() if (each.form, each.protocol) == (query.form, "official")
+    )
+    benchmarks = dict.fromkeys(
+        each.benchmark for each in official_metrics if is_shipped(each.benchmark)
+    )
+    return " or ".join(f'official_as = "{name}"' for name in benchmarks)
 
 
 def _unknown(protocol: Protocol, task: Task, query: Query, metric: str, place: str) -> DataError:
-    known = known_metrics(protocol, task, query)
-    if known:
-        hint = _("Metrics: {}", ", ".join(known))
+    names = known_metrics(protocol, task, query)
+    if names:
+        hint = _("Metrics: {}", ", ".join(names))
     elif protocol == "official" and (published := _with_official(query)):
         hint = _("Leave the list empty, or name a published benchmark: {}", published)
     else:
@@ -220,7 +224,7 @@ def _unknown(protocol: Protocol, task: Task, query: Query, metric: str, place: s
         shortened(metric),
         query.form,
         _(" in pairs") if task.of_pairs else "",
-        did_you_mean(nearest_names(metric, known)),
+        did_you_mean(nearest_names(metric, names)),
         file=place,
         item=f"tasks.{task.id}" + (f".queries.{query.name}" if query.name else ""),
         hint=hint,

@@ -224,8 +224,8 @@ def _wrong_page_outcome(control: Item, original: Item, answer: str) -> Outcome:
         return page_outcome(control.answer, original.answer, answer)
     if not answer.strip():
         return "missed"
-    given, known = counted_alike([answer, original.answer])
-    return "recited" if given == known else "neither"
+    counted_answer, counted_original = counted_alike([answer, original.answer])
+    return "recited" if counted_answer == counted_original else "neither"
 
 
 def _result(

@@ -246,5 +246,5 @@ _OFFICIAL: dict[AnswerForm, tuple[Preparation, ...]] = {
 
 def preparations(protocol: Protocol, form: AnswerForm) -> dict[str, Preparation]:
     """The preparations that a plug-in's metric can have, by name; the first is the default."""
-    known = _STRICT[form] if protocol == "strict" else _OFFICIAL.get(form, (RAW,))
-    return {each.name: each for each in known}
+    declared = _STRICT[form] if protocol == "strict" else _OFFICIAL.get(form, (RAW,))
+    return {each.name: each for each in declared}

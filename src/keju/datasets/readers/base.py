@@ -202,10 +202,10 @@ def source_text(path: Path, most: int = MOST_TEXT) -> str:
             equally.
     """
     log = import_log()
-    found = decode(source_bytes(path, most), path, log.encoding)
-    if found.encoding != UTF_8:
-        log.decoded(path, found.encoding)
-    return found.text.replace("\r\n", "\n").replace("\r", "\n")
+    decoded = decode(source_bytes(path, most), path, log.encoding)
+    if decoded.encoding != UTF_8:
+        log.decoded(path, decoded.encoding)
+    return decoded.text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def check_name(name: str, file: Path, hint: str = "") -> None:

@@ -33,9 +33,9 @@ def boxes_in(cell: object, images: tuple[ImageRef, ...], place: Place) -> tuple[
             for left, top, right, bottom in msgspec.convert(cell, list[_Sides])
         ]
     except msgspec.ValidationError:
-        shown = shortened(str(cell))
+        cell_text = shortened(str(cell))
         raise place.error(
-            _("the answer {!r} is not a list of boxes of four numbers", shown), hint
+            _("the answer {!r} is not a list of boxes of four numbers", cell_text), hint
         ) from None
     size = (images[0].width, images[0].height) if images else None
     if fault := next(filter(None, (box_fault(box, size) for box in boxes)), ""):
