@@ -201,12 +201,9 @@ def _exists(protocol: Protocol, task: Task, query: Query, metric: str) -> bool:
 
 def _with_official(query: Query) -> str:
     """The published benchmarks with official metrics for a form, as a definition names them."""
-    official_metrics = (
-        each for each in metrics() if (each.form, each.protocol) == (query.form, "official")
-    )
-    benchmarks = dict.fromkeys(
-        each.benchmark for each in official_metrics if is_shipped(each.benchmark)
-    )
+    official = (each for each in metrics() if each.protocol == "official")
+    names = dict.fromkeys(each.benchmark for each in official if each.form == query.form)
+    benchmarks = filter(is_shipped, names)
     return " or ".join(f'official_as = "{name}"' for name in benchmarks)
 
 
