@@ -45,7 +45,8 @@ if (form) {
 
 async function send(button) {
   const data = new FormData(form, button);
-  data.set("seconds", spent().toFixed(1));
+  // At least a tenth: in a response, 0 seconds say that the time is not known.
+  data.set("seconds", Math.max(spent(), 0.1).toFixed(1));
   const buttons = [...form.querySelectorAll("button")];
   buttons.forEach((each) => { each.disabled = true; });
   let trouble = "", way = null;
