@@ -20,7 +20,7 @@ from tests.support.released import picture, put
 FILE = Path("a.txt")
 TEXTS = {
     "short": "學而時習之，不亦說乎？",
-    "simplified": "古籍页面文字识别，按阅读顺序输出。",
+    "simplified": "古籍页面文字识别，按前人阅读顺序输出其全文。",
     "JSON": '[{"ID": "a1", "Question": "何人所作？", "Answer": "孫過庭《書譜》"}]',
     "CSV": "ID,Question,Answer\r\na1,何人所作？,孫過庭\r\n",
     "rare": "𠀀𪚥㐀，學而時習之，不亦說乎，有朋自遠方來。",

@@ -70,7 +70,7 @@ def test_records_are_the_same_with_any_line_end_and_a_byte_order_mark(tmp_path, 
 @pytest.mark.parametrize("encoding", ["gb18030", "utf-16"])
 def test_a_text_in_another_encoding_has_the_same_records_and_a_note(tmp_path, name, encoding):
     file = put(tmp_path / name, TEXTS[name].encode(encoding))
-    with logging_import() as log:
+    with logging_import(encoding) as log:
         assert cells_in(file) == RECORDS
     assert [name in note for note in log.notes()] == [True]
 
