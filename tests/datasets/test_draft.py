@@ -108,12 +108,6 @@ def test_images_that_no_column_names_are_a_todo(tmp_path):
     assert "fields.image" in left(source(tmp_path, {}, {"ID": 2}, Image=None))
 
 
-@pytest.mark.parametrize("answers", [(0, 1), (1, 2), (1, 1)])
-def test_numbers_of_options_are_a_todo(tmp_path, answers):
-    src = source(tmp_path, *({"ID": n, "Answer": a} for n, a in enumerate(answers, 1)))
-    assert left(src)["answer_is"] == "TODO: from-0 or from-1"
-
-
 def test_an_option_replaces_one_key(tmp_path):
     src = source(tmp_path, {}, {"ID": 2}, Answer=1)
     options = {"answer-is": "from-1", "constants.group": "g", "fields.id": "q{ID}"}

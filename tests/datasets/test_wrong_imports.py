@@ -95,7 +95,7 @@ REFUSED = {
         options={"answer-is": "from-1"},
     ),
     "a number from 0 or from 1": Attempt(
-        {"data.json": [record(1, Answer=1)]}, "answer_is = TODO: from-0 or from-1"
+        {"data.json": [record(1, Answer=1)]}, "'1' is not one of the options A to B", "object 1"
     ),
     "two right options": Attempt(
         questions({"Answer": ["A", "B"]}), "2 answers to a question with one right", "object 2"
@@ -250,9 +250,6 @@ NOTED = {
         {"T7.json": [record(1, Task_ID=...)], "T8.json": [record(1, Task_ID=...)]},
         "IDs start again: id is {task}-{ID}",
         options={"fields.image": "images/{ID}.*"},
-    ),
-    "a file called after another task": Attempt(
-        {"T8.json": [record(1)]}, "T8.json is called after T8, but its records are of T7"
     ),
     "fewer questions than the paper has": Attempt(
         questions({"Task_ID": "T8"}),

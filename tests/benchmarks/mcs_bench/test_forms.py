@@ -92,7 +92,7 @@ def test_lists_of_answers_are_read_as_the_task_asks(read) -> None:
 def test_numbers_of_options_count_as_the_user_says(read) -> None:
     asked = [RECORD | {"Answer": 1}]
     asked_of = RECORD | {"Question": "?", "Options": ["a", "b", "c"], "Answer": 2}
-    with pytest.raises(DataError, match="answer_is = TODO: from-0 or from-1"):
+    with pytest.raises(DataError, match="is not one of the options"):
         read({"data.json": [asked_of]})
     with pytest.raises(UsageError, match="answer_is: no value '2'"):
         read({"data.json": asked}, answer_is="2")

@@ -718,7 +718,7 @@ LAYOUTS = [
         "numbers of options that may count from 0 or 1",
         "data.json; images/",
         listed(lambda e: {"Answer": 2 if e.options else e.answer}),
-        missing="answer_is = TODO: from-0 or from-1",
+        missing="the answer '2' is not one of the options",
     ),
     layout(
         "no question anywhere",

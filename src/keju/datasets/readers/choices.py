@@ -148,7 +148,7 @@ def known_letter(
         problem = _(
             "the answer {!r} is not one of the options A to {}", shortened(letter, 20), letters[-1]
         )
-        raise place.error(problem, _("Write the letter of the right option"))
+        raise place.error(problem, _("Write the letter of the right option, or set answer_is"))
     return letter
 
 
