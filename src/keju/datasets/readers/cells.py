@@ -8,13 +8,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-import msgspec
-
-from keju.datasets.readers.choices import python_list
-from keju.datasets.readers.mapping import Columns, Table, as_tuple
+from keju.datasets.readers.choices import written_value
+from keju.datasets.readers.mapping import Columns, as_tuple
 from keju.datasets.readers.records import JsonObject, Place
 from keju.errors import DataError
-from keju.files import decode_json
 from keju.texts import _, n_
 
 _DEEPEST = 5
@@ -24,24 +21,30 @@ _BLANK = re.compile(r"\{([^{}:]+)(?::0?([0-9]{1,2}))?\}")
 
 
 class Record(NamedTuple):
-    """One record: its place, its cells by column, and the table of the mapping that it is from.
+    """One record: its place, its cells by column, and the task of its table.
 
-    `derived` are those of its columns that are not the source's own, but parts of its path.
+    `added` are the columns that keju gives it, such as parts of its path; one of the source comes
+    first.
     """
 
     place: Place
     cells: JsonObject
-    table: Table
-    derived: frozenset[str]
+    added: JsonObject
+    task: str = ""
 
     def with_cells(self, cells: JsonObject) -> Record:
         """The record with further cells, which replace those of the same columns."""
         return self._replace(cells={**self.cells, **cells})
 
+    def with_added(self, **added: object) -> Record:
+        """The record with further columns of keju."""
+        return self._replace(added={**self.added, **added})
+
     def cell(self, column: str) -> object:
         """The cell of a column; of a column with an object in it, the object."""
-        if column in self.cells:
-            return self.cells[column]
+        for cells in (self.cells, self.added):
+            if column in cells:
+                return cells[column]
         prefix = f"{column}."
         fields = {key[len(prefix) :]: cell for key, cell in self.cells.items()
                   if key.startswith(prefix)}  # fmt: skip
@@ -49,7 +52,8 @@ class Record(NamedTuple):
 
     def has(self, columns: Columns) -> bool:
         """Whether one of some columns, or of the blanks of templates, is not empty."""
-        return any(str(self.cells.get(column, "")).strip() for column in named_columns(columns))
+        cells = {**self.added, **self.cells}
+        return any(str(cells.get(column, "")).strip() for column in named_columns(columns))
 
     def text(self, columns: Columns, *, needed: bool = False) -> str:
         """The text of the first column or template that has one; empty if none has.
@@ -65,7 +69,7 @@ class Record(NamedTuple):
             if not blanks_of(column):
                 text = cell_text(self.cell(column), column, self.place)
             elif number == len(several) or all(map(self.has, blanks_of(column))):
-                text = filled(column, self.cells, self.place, needed=needed)
+                text = self._filled(column, needed=needed)
             else:
                 continue
             if text.strip():
@@ -75,7 +79,7 @@ class Record(NamedTuple):
     def values(self, column: str, *, needed: bool = False) -> list[object]:
         """The values of a column: its cell, or those of its list; of a template, its text."""
         if blanks_of(column):
-            text = filled(column, self.cells, self.place, needed=needed)
+            text = self._filled(column, needed=needed)
             return [text] if text.strip() else []
         return list(_values_in(self.cell(column)))
 
@@ -91,42 +95,39 @@ class Record(NamedTuple):
                 return texts
         return []
 
+    def _filled(self, template: str, *, needed: bool) -> str:
+        """A template with its blanks ``{COLUMN}`` filled; ``{COLUMN:04}`` adds zeros in front.
+
+        Raises:
+            DataError: there is no value for a blank, and it is `needed`, or a value is not a text
+                or number.
+        """
+
+        def value(blank: re.Match[str]) -> str:
+            column = blank[1]
+            text = cell_text(self.cell(column), column, self.place).strip()
+            if not text and needed and column != "folder":
+                hint = _("Columns: {}", ", ".join(list(self.cells)[:30]))
+                problem = _("no value in the column {!r} for {!r}", column, template)
+                raise self.place.error(problem, hint)
+            return text.zfill(int(blank[2])) if blank[2] else text
+
+        text = _BLANK.sub(value, template)
+        if not needed and text == _BLANK.sub("", template):
+            return ""  # No blank has a value, so the text around them says nothing.
+        return text.removeprefix("/") if template.startswith("{folder}/") else text
+
 
 def _values_in(cell: object) -> Iterator[object]:
     """The values of a cell: itself, or each of its list, also as JSON or Python writes one."""
     if isinstance(cell, str) and cell.lstrip().startswith("["):
-        try:
-            cell = decode_json(cell)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            yield from python_list(cell.strip()) or [cell]
-            return
+        written = written_value(cell)
+        cell = cell if written is None else written
     if isinstance(cell, list):
         for value in cell:
             yield from _values_in(value)
     elif not (cell is None or (isinstance(cell, str) and not cell.strip())):
         yield cell
-
-
-def filled(template: str, cells: JsonObject, place: Place, *, needed: bool = True) -> str:
-    """A template with its blanks ``{COLUMN}`` filled from a record; ``{COLUMN:04}`` adds zeros.
-
-    Raises:
-        DataError: the record has no value for a blank, and it is `needed`, or the value is not a
-            text or number.
-    """
-
-    def value(blank: re.Match[str]) -> str:
-        column = blank[1]
-        text = cell_text(cells.get(column), column, place).strip()
-        if not text and needed and column != "folder":
-            hint = _("Columns: {}", ", ".join(list(cells)[:30]))
-            raise place.error(_("no value in the column {!r} for {!r}", column, template), hint)
-        return text.zfill(int(blank[2])) if blank[2] else text
-
-    text = _BLANK.sub(value, template)
-    if not needed and text == _BLANK.sub("", template):
-        return ""  # No blank has a value, so the text around them says nothing.
-    return text.removeprefix("/") if template.startswith("{folder}/") else text
 
 
 @cache
@@ -193,13 +194,10 @@ def _is_image(value: JsonObject) -> bool:
 CONVERSATION = ("messages.user", "messages.assistant", "messages.images")
 """The columns that a conversation becomes."""
 
-_SPEAKERS = {
-    "human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant",
-    "model": "assistant", "bot": "assistant", "system": "system",
-}  # fmt: skip
+_SPEAKERS = {"human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant",
+             "system": "system"}  # fmt: skip
 _IN_TEXT = re.compile(r"(?:Picture \d{1,3}: ?)?<img>([^<]{1,1000})</img>\n?")
 _MARK = re.compile(r"<\|?image(?:_\d{1,3}|_pad)?\|?>\n?|<ImageHere>\n?")
-_IMAGE_KEYS = ("image_url", "image", "input_image", "url", "path", "source", "file", "data")
 
 
 def with_conversation(cells: JsonObject, column: str, place: Place) -> JsonObject:
@@ -208,15 +206,23 @@ def with_conversation(cells: JsonObject, column: str, place: Place) -> JsonObjec
     Raises:
         DataError: the cell is not a list of messages with one question and at most one answer.
     """
+    messages = cells.get(column)
+    if isinstance(messages, str):
+        messages = written_value(messages)
+    if not messages or not isinstance(messages, list):
+        messages = [None]
     texts: dict[str, list[str]] = {"user": [], "assistant": [], "system": []}
     images: list[object] = []
-    for message in _messages(cells.get(column), place):
-        text, shown = _content(message.get("content", message.get("value")), place)
-        images += shown
+    for message in messages:
+        if not isinstance(message, dict):
+            problem = _("the conversation is not a list of messages", hint="Write [{…}, {…}]")
+            raise place.error(problem)
         speaker = _SPEAKERS.get(str(message.get("role", message.get("from", ""))).casefold())
         if speaker is None:
             raise place.error(_("a message without its role"), _("Write user or assistant"))
+        text, shown = _content(message.get("content", message.get("value")), place)
         texts[speaker].append(text)
+        images += shown
     if len(texts["user"]) != 1 or len(texts["assistant"]) > 1:
         problem = _(
             "{} and {} in a conversation",
@@ -231,17 +237,6 @@ def with_conversation(cells: JsonObject, column: str, place: Place) -> JsonObjec
     }
 
 
-def _messages(value: object, place: Place) -> list[JsonObject]:
-    if isinstance(value, str):
-        try:
-            value = decode_json(value)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            value = None
-    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-        return value
-    raise place.error(_("the conversation is not a list of messages", hint="Write [{…}, {…}]"))
-
-
 def _content(content: object, place: Place) -> tuple[str, list[object]]:
     """The text of a message, and its images as names, data URLs or objects."""
     images: list[object] = []
@@ -250,23 +245,13 @@ def _content(content: object, place: Place) -> tuple[str, list[object]]:
         if isinstance(part, str):
             texts.append(part)
         elif isinstance(part, dict):
-            text, image = part.get("text"), _image_of(part)
-            if isinstance(text, str):
-                texts.append(text)
-            elif image is not None:
-                images.append(image)
+            image = part.get("image_url", part.get("image"))
+            if isinstance(part.get("text"), str):
+                texts.append(part["text"])
+            elif image:
+                images.append(image.get("url") if isinstance(image, dict) else image)
         elif part is not None:
             raise place.error(_("a message that is not text", hint="Write a text or parts"))
     text = "\n".join(texts)
     images += _IN_TEXT.findall(text)
     return _MARK.sub("", _IN_TEXT.sub("", text)).strip(), images
-
-
-def _image_of(part: JsonObject) -> object:
-    for key in _IMAGE_KEYS:
-        value = part.get(key)
-        if isinstance(value, dict):
-            value = _image_of(value)
-        if value:
-            return value
-    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from string import ascii_uppercase
 
 import msgspec
@@ -39,15 +40,19 @@ def options_from(value: object, place: Place) -> tuple[str, ...]:
     Raises:
         DataError: the options have another form, or their letters do not begin with A.
     """
+    if isinstance(value, str):
+        text = value.strip()
+        written = written_value(text) if text.startswith(("[", "{")) else None
+        value = text if written is None else written
     if value in (None, "", [], {}):
         return ()
     if isinstance(value, str):
-        return _printed(value.strip(), place)
+        return _printed(value, place)
     if isinstance(value, dict):
         letters = sorted(key for key in value if value[key] not in (None, ""))
         last = "".join(key[-1:].upper() for key in letters)
         if last != ascii_uppercase[: len(letters)]:
-            raise _unordered(join_names(letters), place)
+            raise _unordered(letters, place)
         return tuple(text_of(value, letter, place) for letter in letters)
     if not isinstance(value, list) or any(isinstance(option, dict) for option in value):
         hint = _('Write ["…", "…"], or {"A": "…", "B": "…"}')
@@ -55,6 +60,18 @@ def options_from(value: object, place: Place) -> tuple[str, ...]:
     if len(value) == 1 and isinstance(value[0], str):
         return options_in(value[0]) or tuple(value)
     return unlettered([text_of({"": option}, "", place) for option in value], place)
+
+
+def _printed(text: str, place: Place) -> tuple[str, ...]:
+    """The options in a text, with letters or with marks between them."""
+    if printed := options_in(text):
+        return printed
+    parts = [part.strip() for part in _PARTS.split(text) if part.strip()]
+    if len(parts) == 1 and (label := LABEL.match(text)):
+        letters = [label[1] or label[2], *_LATER_LABEL.findall(text)]
+        if len(letters) > 1:
+            raise _unordered(letters, place)
+    return unlettered(parts, place)
 
 
 def unlettered(options: list[str], place: Place) -> tuple[str, ...]:
@@ -70,7 +87,7 @@ def unlettered(options: list[str], place: Place) -> tuple[str, ...]:
     if len(options) == 1 and letters != "A":
         return tuple(options)
     if "".join(sorted(letters)) != ascii_uppercase[: len(options)]:
-        raise _unordered(join_names(letters), place)
+        raise _unordered(letters, place)
     texts = [LABEL.sub("", option) for option in options]
     return tuple(text for _letter, text in sorted(zip(letters, texts, strict=True)))
 
@@ -152,34 +169,27 @@ def known_letter(
     return letter
 
 
-def _printed(text: str, place: Place) -> tuple[str, ...]:
-    if text.startswith(("[", "{")):
-        try:
-            return options_from(decode_json(text), place)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            if listed := python_list(text):
-                return unlettered(listed, place)
-    printed = options_in(text)
-    parts = [part.strip() for part in _PARTS.split(text) if part.strip()]
-    if not printed and len(parts) == 1 and (label := LABEL.match(text)):
-        letters = [label[1] or label[2], *_LATER_LABEL.findall(text)]
-        if len(letters) > 1:
-            raise _unordered(join_names(letters), place)
-    return printed or unlettered(parts, place)
+def written_value(text: str) -> object:
+    """The value that a text is as JSON, or the list of texts as Python prints it; else None.
 
-
-def python_list(text: str) -> list[str]:
-    """The texts of a list as Python prints it, which pandas writes into CSV; else none."""
+    pandas writes a list into CSV as Python prints it.
+    """
+    try:
+        return decode_json(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        pass
     found: list[str] = []
+    text = text.strip()
     place, end = 1, ","
     while end == "," and (match := _QUOTED.match(text, place)):
         found.append(match[1] if match[1] is not None else match[2])
         place, end = match.end(), match[3]
-    return found if end == "]" and place == len(text) else []
+    is_list = text.startswith("[") and end == "]" and place == len(text)
+    return found if is_list else None
 
 
-def _unordered(letters: str, place: Place) -> DataError:
-    problem = _("expected options A, B, C …; found {}", letters)
+def _unordered(letters: Iterable[str], place: Place) -> DataError:
+    problem = _("expected options A, B, C …; found {}", join_names(letters))
     return place.error(problem, _("Letter them from A on"))
 
 

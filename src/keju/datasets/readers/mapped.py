@@ -369,10 +369,10 @@ class _ItemMaker:
             return None
         kind = self._task_of(record, roles)
         self._numbers[kind.id] += 1
-        cells = {"task": kind.id, "number": self._numbers[kind.id], **record.cells}
+        record = record.with_added(task=kind.id, number=self._numbers[kind.id])
         if "task" in as_tuple(self._mapping.fields.get("task", ())):
-            cells["task"] = kind.id  # in templates the id of the task, however the source calls it
-        record = record._replace(cells=cells)
+            # In templates the id of the task, however the source calls it.
+            record = record.with_cells({"task": kind.id})
         images = self._files.images(record, kind)
         lines: tuple[Line, ...] = ()
         if self._mapping.text_form == "quads":
@@ -430,7 +430,7 @@ class _ItemMaker:
         """The text of a role: of the first of its columns that has one, else the constant one."""
         columns = roles.fields.get(role, ())
         if role == "id":
-            record = record.with_cells({OCCURRENCE: _NUMBER})
+            record = record.with_added(**{OCCURRENCE: _NUMBER})
         if role in _QUESTIONS:
             # The lines of a transcription may be a list; of several questions none is the right.
             for column in as_tuple(columns):
@@ -457,7 +457,7 @@ class _ItemMaker:
             return name
         if self._mapping.tables:
             return f"{record.place.file.stem}-{self.records:06}"
-        path = str(record.cells["file"])
+        path = str(record.added["file"])
         return path.rpartition(".")[0] or path
 
     def _blanks(self, record: Record) -> dict[str, str]:
@@ -525,7 +525,7 @@ class _ItemMaker:
     def _task_of(self, record: Record, roles: _Roles) -> Task:
         """The task of a record: of `[[items]]`, a column, its table, else the constant one."""
         name = roles.task or record.text(self._mapping.fields.get("task", ())).strip()
-        name = name or record.table.task or self._mapping.constants.get("task", "")
+        name = name or record.task or self._mapping.constants.get("task", "")
         domain = "" if roles.task else self._text(record, "domain", roles).strip()
         if (name, domain) not in self._tasks:
             self._tasks[name, domain] = self._task_called(name, domain, record.place)

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import islice
@@ -64,10 +64,6 @@ _FIRST = 1000
 _FIRST_SIZE = 1 << 26
 """Characters and bytes of these records: a cell may be an image."""
 
-_PARTS = frozenset({"file", "folder", "name", "stem", "source_name"})
-_IMAGES = Table(path="")
-"""The table of records that are images."""
-
 
 # ---- the records of a source
 
@@ -93,17 +89,14 @@ def records_of(src: Path, mapping: Mapping) -> Iterator[Record]:
         records = _looked_up(root, records, lookup)
     if mapping.columns:
         records = (_with_columns(record, mapping) for record in records)
-    for column, text in mapping.only.items():
-        records = filter(_says(column, text), records)
+    if mapping.only:
+        wanted = mapping.only.items()
+        records = (r for r in records if all(r.cell(column) == text for column, text in wanted))
     return records
 
 
 def _cell_of(column: str) -> Callable[[Record], str]:
-    return lambda record: str(record.cells.get(column, ""))
-
-
-def _says(column: str, text: str) -> Callable[[Record], bool]:
-    return lambda record: record.cells.get(column) == text
+    return lambda record: str({**record.added, **record.cells}.get(column, ""))
 
 
 def _with_columns(record: Record, mapping: Mapping) -> Record:
@@ -117,10 +110,9 @@ def _with_columns(record: Record, mapping: Mapping) -> Record:
 def _table_records(src: Path, root: Path, mapping: Mapping) -> Iterator[Record]:
     for table, files in _files(src, root, mapping):
         for file in files:
-            parts = _place_columns(PurePosixPath(file.relative_to(root).as_posix()), root)
+            parts = _place_columns(file, root)
             for place, cells in rows(file, as_tuple(table.key), table.shape):
-                columns = flat(cells)
-                yield Record(place, parts | columns, table, _PARTS - columns.keys())
+                yield Record(place, flat(cells), parts, table.task)
 
 
 def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Path]]]:
@@ -176,12 +168,13 @@ def _images(src: Path, root: Path) -> Iterator[Record]:
             "no images, and the mapping names no tables", file=src, hint="Add [[tables]]"
         )
     for file in files:
-        path = PurePosixPath(file.relative_to(root).as_posix())
-        yield Record(Place(file, path.as_posix()), _place_columns(path, root), _IMAGES, _PARTS)
+        parts = _place_columns(file, root)
+        yield Record(Place(file, str(parts["file"])), {}, parts)
 
 
-def _place_columns(path: PurePosixPath, root: Path) -> JsonObject:
+def _place_columns(file: Path, root: Path) -> JsonObject:
     """The columns that a path gives: file, folder, name and stem, and the name of the source."""
+    path = PurePosixPath(file.relative_to(root).as_posix())
     folder = path.parent.as_posix()
     return {
         "file": path.as_posix(), "folder": "" if folder == "." else folder, "name": path.name,
@@ -223,7 +216,7 @@ def with_groups(
                 skipped[groups is None] += 1
             if groups is not None:
                 is_matched = True
-                if columns := groups.keys() & record.cells.keys():
+                if columns := groups.keys() & (record.cells.keys() | record.added.keys()):
                     raise UsageError(
                         "the group {!r} of {} is also a column. Rename the group", min(columns), key
                     )
@@ -359,68 +352,69 @@ class NamedColumns:
         # The columns of a conversation have names of their own, so that no image is dropped.
         self._named = {*self._wanted, *mapping.columns} - {mapping.messages}
         # A record without the conversation is refused, and its column is replaced.
-        self._never_missing = {*CONVERSATION, *PLACE_COLUMNS, mapping.messages}
+        self._known = {*CONVERSATION, *PLACE_COLUMNS, mapping.messages}
 
     def checked(self, records: Iterable[Record]) -> Iterator[Record]:
-        """The records, after the columns of the first ones were compared with the mapping.
+        """The records, whose columns are compared with the mapping.
 
         Raises:
-            DataError: no record has a column of the mapping, or a record has one that is neither
-                mapped nor ignored.
+            DataError: a record has a column that is neither mapped nor ignored, or none has a
+                column of the mapping.
         """
-        iterator = iter(records)
         first: list[Record] = []
-        size, is_whole = 0, True
+        size = 0
+        iterator = iter(records)
         for record in iterator:
+            self._see(record)
             first.append(record)
             size += sum(len(x) for x in record.cells.values() if isinstance(x, str | bytes))
             if len(first) == _FIRST or size > _FIRST_SIZE:
-                is_whole = False
                 break
-        if not first:
-            raise DataError("the source has no records", hint="Check [[tables]] and names")
-        unnamed = [error for record in first for error in self._unnamed(record)]
-        if is_whole:
-            # A misspelt name leaves another column unnamed; the misspelt one is the mistake.
-            self._check_wanted({record.place.file for record in first})
-        for error in unnamed:
-            raise error
+        else:
+            if not first:
+                raise DataError("the source has no records", hint="Check [[tables]] and names")
+            self._check_wanted()  # Before an error that only follows from a misspelt name.
         yield from first
         for record in iterator:
-            for error in self._unnamed(record):
-                raise error
+            self._see(record)
             yield record
-        self._check_wanted({record.place.file for record in first})
+        self._check_wanted()
 
-    def _unnamed(self, record: Record) -> Iterator[DataError]:
-        """An error for each column that no record had before and that nothing names."""
-        columns = record.cells.keys() - record.derived - self._seen
-        self._seen |= columns
-        for column in sorted(columns):
-            if not self._named.isdisjoint(_names_around(column)):
-                continue
-            if self._ignores(column):
-                import_log().ignored(column)
-            else:
-                name = shortened(column)
-                yield record.place.error(
-                    _("the column {!r} is neither mapped nor ignored", name),
-                    _('Name it in [fields] or [metadata], or add it to ignored = ["{}"]', name),
-                )
+    def _see(self, record: Record) -> None:
+        for column in sorted(record.cells.keys() - self._seen):
+            self._seen.add(column)
+            self._known.update(_names_around(column))
+            if self._named.isdisjoint(_names_around(column)):
+                self._leave_out(column, record.place)
 
-    def _check_wanted(self, files: Collection[Path]) -> None:
-        known = {name for column in self._seen for name in _names_around(column)}
-        known |= self._never_missing
-        for column, place in self._wanted.items():
-            if column not in known:
-                raise DataError(
-                    "no record has a column {!r}.{}",
-                    column,
-                    did_you_mean(nearest_names(column, known)),
-                    file=min(files) if len(files) == 1 else None,
-                    item=place,
-                    hint=_("Columns: {}", ", ".join(sorted(self._seen)[:40])),
-                )
+    def _check_wanted(self) -> None:
+        for column in self._wanted:
+            if column not in self._known:
+                raise self._absent(column)
+
+    def _leave_out(self, column: str, place: Place) -> None:
+        """Take a column that nothing names as ignored, or refuse it."""
+        if self._ignores(column):
+            import_log().ignored(column)
+            return
+        # A misspelt name leaves another column unnamed; the misspelt one is the mistake.
+        absent = self._wanted.keys() - self._known
+        for wanted in nearest_names(column, absent):
+            raise self._absent(wanted)
+        name = shortened(column)
+        raise place.error(
+            _("the column {!r} is neither mapped nor ignored", name),
+            _('Name it in [fields] or [metadata], or add it to ignored = ["{}"]', name),
+        )
+
+    def _absent(self, column: str) -> DataError:
+        return DataError(
+            "no record has a column {!r}.{}",
+            column,
+            did_you_mean(nearest_names(column, self._known)),
+            item=self._wanted[column],
+            hint=_("Columns: {}", ", ".join(sorted(self._seen)[:40])),
+        )
 
 
 def _names_around(column: str) -> list[str]:

@@ -147,7 +147,7 @@ class RecordFiles:
         """The images of a record: names, bytes, or objects with bytes and path."""
         columns = as_tuple(self._mapping.fields.get("image", ()))
         if not columns and not self._mapping.tables:
-            return [record.cells["file"]]
+            return [record.added["file"]]
         by_column = [record.values(column, needed=True) for column in columns]
         if self._mapping.index:
             return next(filter(None, by_column), [])
