@@ -18,11 +18,18 @@ from msgspec import Struct, field
 
 from keju.datasets.readers.base import files_under, image_files, plain_name
 from keju.datasets.readers.cells import CONVERSATION, flat, named_columns
-from keju.datasets.readers.mapping import TODO, Columns, Mapping, as_tuple, mapping_from, todos
+from keju.datasets.readers.mapping import (
+    TODO,
+    Columns,
+    Mapping,
+    as_tuple,
+    mapping_from,
+    tasks_called,
+    todos,
+)
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES, lists_in
-from keju.definitions import Task, has_task, tasks, tasks_named
-from keju.definitions import task as find_task
+from keju.definitions import Task
 from keju.errors import DataError, printable, shortened
 from keju.files import shipped_toml
 from keju.text import count_han, in_script
@@ -38,10 +45,6 @@ LONGEST = 2000
 """Characters of a text that becomes metadata."""
 
 _OPTION = re.compile("(?:options?|choices?|opt|选项|選項)?([a-h])")
-_NUMBER = re.compile(
-    r"(?:^|(?<![a-z0-9])(?:tasks?|t|任务)[\s_.-]{0,2})0{0,3}([1-9]\d?)(?![a-z0-9]|[.][1-9])"
-)
-_WORD = re.compile(r"[a-z]+|[0-9]+|[^\W_a-z0-9]+")
 _QUESTIONS = ("question", "question_simplified", "question_traditional")
 _ANSWERS = ("answer", "answer_simplified", "transcription")
 _ONLY_LOOKED_AT = frozenset({"answer_traditional", "answer_index", "messages"})
@@ -51,7 +54,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
     """Facts about one release that a draft uses before it looks at a source.
 
     Attributes:
-        benchmark: whose tasks the names of files and tasks mean; empty: any benchmark of a paper.
+        benchmark: whose tasks the source has; empty: those of any benchmark.
         signs: names of columns, one of which (or with `all_signs` each) the source has; of images
             with texts, the paths of the texts.
         only_signs: whether it has no other columns.
@@ -137,9 +140,6 @@ class _Draft:
         self.preset = preset
         self.stated = merge_keys(preset.mapping, given)
         self.words = _vocabulary()
-        self.known = [each for each in tasks() if each.benchmark == preset.benchmark] or [
-            each for each in tasks() if each.from_paper
-        ]
         self.notes: list[str] = []
         self.reasons: dict[str, str] = {}
         self.ignored: list[str] = []
@@ -300,7 +300,7 @@ class _Draft:
     # ---- tasks
 
     def _tables(self) -> None:
-        """Each list with its task, and the task of each value of the task's column."""
+        """Each list with its task, and a TODO for each text in its column that names none."""
         column = self.roles.get("task", "")
         is_stated = "task" in self.stated.get("fields", {})
         is_constant = bool(self.stated.get("constants", {}).get("task"))
@@ -312,63 +312,28 @@ class _Draft:
             missing = not column or any(not _text(_value(row, column)) for row in each.rows)
             if missing and not is_stated:
                 path = PurePosixPath(each.path)
-                words = (*each.key[::-1], path.stem, *path.parent.parts[::-1], *outer)
-                found = next(filter(None, (self._called(word, words) for word in words)), [])
+                found = _named_in((*each.key[::-1], path.stem, *path.parent.parts[::-1], *outer))
                 self.said += found
                 if len(found) == 1 or not is_constant:
                     table["task"] = self._only(found)
-        if column and not is_stated:
-            self._task_values(column)
-
-    def _called(self, word: str, others: Iterable[str] = ()) -> list[Task]:
-        """The tasks whose id, name or number a text is or contains.
-
-        Of several names the longest counts, of several tasks those whose domain one of `others`
-        names, then the one whose number it contains.
-        """
-        if has_task(word):
-            return [find_task(word)]
-        text = _spaced(word[:200])
-        found = _longest(text, [(n, t) for t in self.known for n in (t.name_zh, t.name_en)])
-        for other in others if len(found) > 1 else ():
-            domains = [(name, t) for t in found for name in (t.domain_zh, t.domain)]
-            if narrow := _longest(_spaced(other[:200]), domains):
-                found = narrow
-                break
-        number = _NUMBER.search(word.strip()[:200].casefold())
-        numbered = [t for t in self.known if number and t.id == f"T{number[1]}"]
-        if not found or (len(found) > 1 and numbered and numbered[0] in found):
-            return numbered
-        return found
+        if not column or is_stated:
+            return
+        values: dict[str, str] = {}
+        domain = self.roles.get("domain", "")
+        for value, within in {
+            (_text(_value(row, column)), _text(_value(row, domain))): None for row in self.rows
+        }:
+            found = tasks_called(value, within) if value else []
+            self.said += found
+            if value and len(found) != 1:
+                values[value] = self._only(found)
+        self.made["values"] = {"task": values} if values else {}
 
     def _only(self, found: list[Task]) -> str:
         """The id of the only task that was found."""
         if len(found) == 1:
             return found[0].id
         return self._todo(either(each.id for each in found[:6]) or _("an id of keju tasks"))
-
-    def _task_values(self, column: Columns) -> None:
-        """The task of each value of the column, of two names of tasks with its domain."""
-        domain = self.roles.get("domain", "")
-        found: dict[tuple[str, str], list[Task]] = {}
-        ids: dict[str, set[str]] = {}
-        for row in self.rows:
-            value, within = _text(_value(row, column)), _text(_value(row, domain))
-            if value and (value, within) not in found:
-                found[value, within] = self._called(value, (within,))
-                ids.setdefault(value, set()).add(",".join(t.id for t in found[value, within]))
-        self.said += [each for named in found.values() for each in named]
-        if any(len(of_value) > 1 for of_value in ids.values()):
-            self.roles["task"] = f"{{{domain}}}/{{{column}}}"
-            values = {f"{within}/{value}": self._only(n) for (value, within), n in found.items()}
-        else:
-            values = {
-                value: self._only(named)
-                for (value, __), named in found.items()
-                if not _is_plain(value, named)
-            }
-        if values:
-            self.made["values"] = {"task": values}
 
     # ---- ids, images and answers
 
@@ -489,21 +454,13 @@ def _plain(name: str) -> str:
     return in_script(plain_name(name), "simplified")
 
 
-@cache
-def _spaced(name: str) -> str:
-    """The words of a text, without the differences between its spellings and scripts."""
-    return " ".join(_WORD.findall(in_script(name.casefold(), "simplified")))
-
-
-def _longest(text: str, named: Iterable[tuple[str, Any]]) -> list[Any]:
-    """The things whose name a text contains; of several names, those of the longest."""
-    found: dict[str, list[Any]] = {}
-    for name, thing in named:
-        words = _spaced(name)
-        is_inside = f" {words} " in f" {text} " if words.isascii() else words in text
-        if words and is_inside and thing not in found.setdefault(words, []):
-            found[words].append(thing)
-    return found[max(found, key=len)] if found else []
+def _named_in(words: tuple[str, ...]) -> list[Task]:
+    """The tasks that a path names: its first word that names one, others those of their domain."""
+    for word in words:
+        if found := tasks_called(word):
+            of_domain = (tasks_called(word, other) for other in words)
+            return next((tasks for tasks in of_domain if len(tasks) == 1), found)
+    return []
 
 
 # ---- cells
@@ -535,14 +492,6 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         return " | ".join(map(_text, value))
     return "" if value is None or isinstance(value, bytes) else str(value).strip()
-
-
-def _is_plain(value: str, named: list[Task]) -> bool:
-    """Whether the executor reads a value of the task's column as this one task."""
-    if len(named) != 1:
-        return False
-    number = f"T{value.upper().removeprefix('T').removesuffix('.0')}"
-    return named[0].id in (value, number) or tasks_named(value) == named
 
 
 # ---- the text of a mapping

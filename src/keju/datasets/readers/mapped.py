@@ -53,6 +53,7 @@ from keju.datasets.readers.mapping import (
     as_tuple,
     check_complete,
     read_mapping,
+    tasks_called,
 )
 from keju.datasets.readers.record_files import MissingFileError, RecordFiles
 from keju.datasets.readers.records import Place, place_words
@@ -61,13 +62,10 @@ from keju.datasets.store import DatasetWriter
 from keju.definitions import (
     Query,
     Task,
-    has_task,
     is_task_word,
     options_in,
     prompt_of,
     query_of,
-    task,
-    tasks_named,
 )
 from keju.definitions.references import NO_BOXES
 from keju.errors import DataError, UsageError, english_problem, error_text, shortened
@@ -536,12 +534,7 @@ class _ItemMaker:
         if not name:
             hint = _("Set task in [constants] or [fields]")
             raise place.error(_("the mapping does not give a task"), hint)
-        for task_id in (name, f"T{name.upper().removeprefix('T').removesuffix('.0')}"):
-            if has_task(task_id):
-                return task(task_id)
-        named = tasks_named(name)
-        if len(named) > 1:
-            named = tasks_named(name, domain) or named
+        named = tasks_called(name, domain)
         if len(named) != 1:
             why = _("several tasks have") if named else _("no task has")
             hint = _(

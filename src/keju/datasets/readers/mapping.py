@@ -7,6 +7,7 @@ key is explained in docs/formats.md, "Mapping files".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct, field
 
+from keju.definitions import Task, has_task, task, tasks_named
 from keju.errors import DataError, unknown_name
 from keju.files import read_toml
 from keju.settings import list_allowed_values
@@ -38,6 +40,10 @@ LISTS = ("image", "options", "options_traditional", "also_accepted", "page", "ke
 whose text is a note about the image, or without one the text to draft from."""
 
 ROLES = (*TEXTS, *LISTS)
+
+_NUMBERED = re.compile(
+    r"(?:tasks?|t|任务)?[\s_.-]?0{0,3}([1-9][0-9]?)(?:[.]0|[\s_.-].*)?", re.IGNORECASE | re.DOTALL
+)
 
 Shape = Literal["list", "by-key"]
 AnswerIs = Literal["text", "from-0", "from-1", "letter"]
@@ -182,6 +188,20 @@ def _check_keys(file: Path, section: str, found: dict[str, object], known: tuple
     for key in found:
         if key not in known:
             raise DataError(unknown_name(key, known, "key"), file=file, item=section or None)
+
+
+def tasks_called(text: str, domain: str = "") -> list[Task]:
+    """The tasks that a text means: an id, a number of MCS-Bench, or a name.
+
+    A name may follow the id or number. Of several tasks of one name, those of the domain.
+    """
+    if has_task(text):
+        return [task(text)]
+    numbered = _NUMBERED.fullmatch(text.strip())
+    if numbered and has_task(f"T{numbered[1]}"):
+        return [task(f"T{numbered[1]}")]
+    named = tasks_named(text)
+    return (tasks_named(text, domain) or named) if len(named) > 1 else named
 
 
 def todos(mapping: Mapping) -> list[tuple[str, str]]:
