@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from keju.datasets.manifest import MANIFEST
 from keju.datasets.readers.base import Options, Reader
-from keju.datasets.readers.detecting import LOWEST, detection_command, find_best, find_candidates
+from keju.datasets.readers.detecting import LOWEST, find_best, find_candidates
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing
@@ -107,18 +107,12 @@ def import_dataset(
         made = writer.close()
         notes += [*_about_counts(made), *filter(None, [ungrouped]), *_about_unknown(made)]
         return Imported(made, tuple(notes), tuple(log.dropped))
+    except ProblemsError:
+        raise
     except DataError as error:
-        # Whoever gives a mapping needs the hint about it.
-        other = "" if "map" in given else _other_format(src, reader)
-        if isinstance(error, ProblemsError) and other:
-            lines = [*error.lines, _("{}: {}", src, other)]
-            raise ProblemsError(lines, file=src, hint=other) from None
-        if isinstance(error, ProblemsError) or (error.file and error.hint and not other):
-            raise
         hint = error.hint or _("See what it must look like: keju data formats {}", reader.name)
-        raise DataError(
-            error.problem, file=error.file or src, item=error.item, hint=other or hint
-        ) from None
+        file = error.file or src
+        raise DataError(error.problem, file=file, item=error.item, hint=hint) from None
     finally:
         writer.abandon()
 
@@ -133,21 +127,6 @@ def _refuse_inside(out: Path, src: Path) -> None:
             src,
             shell_word(str(new_folder(src))),
         )
-
-
-_CLEAR = 0.9
-"""Fit from which a source is reported to have another format than the given one."""
-
-
-def _other_format(src: Path, reader: Reader[Any]) -> str:
-    """Format of a source and the command to import it, if another reader clearly fits better."""
-    listing = Listing(src)
-    candidates = [] if listing.obstacle() else find_candidates(listing, FORMATS.list_usable())
-    clear = [each for each in candidates if each.detection.fit >= _CLEAR]
-    if not clear or any(each.reader is reader for each in clear):
-        return ""
-    command = detection_command(clear[0], listing)
-    return _("Found {}. Import it: {}", clear[0].detection.what, command)
 
 
 _SHOWN = 3
@@ -166,7 +145,7 @@ def _about_counts(manifest: DatasetManifest) -> Iterator[str]:
             counts = _("{} {:,} of {:,}", kind.id, number, kind.count)
             different.setdefault(kind.benchmark, []).append(counts)
     for name, numbers in different.items():
-        shown: str = join_parts(numbers[:_SHOWN])
+        shown = join_parts(numbers[:_SHOWN])
         if (more := len(numbers) - _SHOWN) > 0:
             shown = _("{} and {:,} more tasks", shown, more)
         yield _("{} states other numbers of items: {}", name, shown)
@@ -177,16 +156,14 @@ def _about_unknown(manifest: DatasetManifest) -> Iterator[str]:
     about = {"licence": manifest.licence, "source": manifest.source}
     missing = [f"--{name}" for name, value in about.items() if value.strip().casefold() == UNKNOWN]
     if missing:
-        options = " ".join(f"{option} …" for option in missing)
         yield _(
             "not given: {}. The dataset stores the value unknown. Models can be evaluated without "
             "it; a release needs it: {}",
             ", ".join(missing),
-            f"keju build release DATASET --out DIR {options}",
+            f"keju build release DATASET --out DIR {' … '.join(missing)} …",
         )
-    if "--licence" not in missing:
-        return
-    for name in sorted({task(each).benchmark for each in manifest.tasks if has_task(each)}):
+    benchmarks = {task(each).benchmark for each in manifest.tasks if has_task(each)}
+    for name in sorted(benchmarks) if "--licence" in missing else ():
         if licence := benchmark(name).licence:
             yield _(
                 "The definition of {0} states the licence {1}. If it is the licence of these "
@@ -205,9 +182,10 @@ def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader[Any], O
     if not src.exists():
         raise UsageError("{}: no such file or folder", src)
     listing, usable = Listing(src), list(FORMATS.list_usable())
-    candidates = [] if listing.obstacle() else find_candidates(listing, usable)
-    if not listing.obstacle() and all(each.detection.fit < LOWEST for each in candidates):
-        return FORMATS["drafted"], given, [_("no format fits; read by its drafted mapping")]
+    if not listing.obstacle():
+        candidates = find_candidates(listing, usable)
+        if all(each.detection.fit < LOWEST for each in candidates):
+            return FORMATS["drafted"], given, [_("no format fits; read by its drafted mapping")]
     reader, detection = find_best(listing, usable)
     options = {**detection.options, **given}
     stated = "".join(f" --option {key}={value}" for key, value in options.items())

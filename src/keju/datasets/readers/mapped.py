@@ -105,10 +105,9 @@ _AS_THEY_ARE = frozenset({"id", "source_id"})
 """Roles in which a backslash and an n stay as they are."""
 
 
-class MappedSettings(Settings, frozen=True, kw_only=True):
-    """The mapping file of a source, and what is imported."""
+class FileSettings(Settings, frozen=True, kw_only=True):
+    """Where the files of records are, and what happens without them."""
 
-    map: Annotated[Path | None, Meta(description="the mapping file (--map FILE)")] = None
     images: Annotated[Path | None, Meta(description="the folder from which image names start")] = (
         None
     )
@@ -116,6 +115,12 @@ class MappedSettings(Settings, frozen=True, kw_only=True):
         bool,
         Meta(description="yes: skip records whose image or text file is missing (default no)"),
     ] = False
+
+
+class MappedSettings(FileSettings, frozen=True, kw_only=True):
+    """The mapping file of a source, and what is imported."""
+
+    map: Annotated[Path | None, Meta(description="the mapping file (--map FILE)")] = None
     skip_invalid: Annotated[
         bool,
         Meta(description="yes: leave out records that are not valid, and list them (default no)"),

@@ -7,37 +7,41 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
-from msgspec.structs import replace
 
 from keju.datasets.readers.base import Detection, Reader
 from keju.datasets.readers.cells import named_columns
 from keju.datasets.readers.detecting import LOWEST
-from keju.datasets.readers.draft import MOST_BYTES, Drafted, Preset, draft, mapping_text
+from keju.datasets.readers.draft import (
+    LONGEST,
+    MOST_BYTES,
+    Drafted,
+    Preset,
+    draft,
+    mapping_text,
+    merge_keys,
+)
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.mapped import read_mapped
+from keju.datasets.readers.mapped import FileSettings, read_mapped
 from keju.datasets.readers.mapped_records import PLACE_COLUMNS
-from keju.datasets.readers.mapping import Columns, Mapping, as_tuple, mapping_from
+from keju.datasets.readers.mapping import Columns, Mapping, as_tuple, mapping_from, tasks_called
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES
 from keju.datasets.readers.words import write_command
 from keju.datasets.store import DatasetWriter
-from keju.definitions import has_task, tasks_named
-from keju.definitions import task as find_task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml
-from keju.settings import Settings
 from keju.text import count_han
 from keju.texts import _, n_
 
 
-class PresetSettings(Settings, frozen=True, kw_only=True):
+class PresetSettings(FileSettings, frozen=True, kw_only=True):
     """Keys of the drafted mapping that a person states, and what is imported."""
 
     fields: Annotated[
@@ -61,12 +65,6 @@ class PresetSettings(Settings, frozen=True, kw_only=True):
         Literal["", "keep", "auto", "literal"],
         Meta(description="what a backslash and n in a text is (default keep)"),
     ] = ""
-    images: Annotated[Path | None, Meta(description="the folder from which image names start")] = (
-        None
-    )
-    skip_missing: Annotated[
-        bool, Meta(description="yes: skip records whose image is missing (default no)")
-    ] = False
 
 
 _KEYS = ("constants", "metadata", "only", "answer_is", "newlines")
@@ -79,10 +77,9 @@ def given_keys(settings: PresetSettings) -> dict[str, Any]:
     Raises:
         UsageError: a list of columns is not one of TOML.
     """
-    keys = {key: getattr(settings, key) for key in _KEYS if getattr(settings, key)}
-    if settings.fields:
-        keys["fields"] = {role: _columns(role, text) for role, text in settings.fields.items()}
-    return keys
+    keys = {key: getattr(settings, key) for key in _KEYS}
+    keys["fields"] = {role: _columns(role, text) for role, text in settings.fields.items()}
+    return {key: value for key, value in keys.items() if value}
 
 
 def _columns(role: str, text: str) -> object:
@@ -102,9 +99,6 @@ def read_preset(file: Path) -> Preset:
     """
     return read_toml(file, Preset, hint="Correct the preset")
 
-
-_LONGEST = 10_000
-"""Characters of a text in which Chinese ones are looked for."""
 
 _PRESETS: dict[str, Preset] = {}
 """The presets of formats, by name."""
@@ -163,30 +157,26 @@ def _mapping_for(src: Path, preset: Preset, given: dict[str, Any]) -> Drafted:
     """A preset's whole mapping with the keys that a person states, or else a draft."""
     if not preset.whole:
         return draft(src, preset if preset.signs else None, given)
-    keys = {"preset": preset.name, **preset.mapping}
-    for key, value in given.items():
-        keys[key] = {**keys.get(key, {}), **value} if isinstance(value, dict) else value
+    keys = merge_keys({"preset": preset.name, **preset.mapping}, given)
     constant = given.get("constants", {}).keys() - given.get("fields", {}).keys()
-    keys["fields"] = {r: names for r, names in keys.get("fields", {}).items() if r not in constant}
-    mapping = mapping_from(keys, Path("--option"))
-    return Drafted(_with_found(mapping, preset, src) if preset.optional else mapping)
+    fields = {role: c for role, c in keys.get("fields", {}).items() if role not in constant}
+    metadata = keys.get("metadata", {})
+    if preset.optional:
+        mapping = mapping_from(keys, Path("--option"))
+        listing = Listing(src)
+        tables = [listing.records(path, 1) for path in _tables_of(mapping, listing)]
+        columns = {*preset.signs, *PLACE_COLUMNS}.union(*(row for table in tables for row in table))
+        fields, metadata = _with_columns(fields, columns), _with_columns(metadata, columns)
+    return Drafted(mapping_from({**keys, "fields": fields, "metadata": metadata}, Path("--option")))
 
 
-def _with_found(mapping: Mapping, preset: Preset, src: Path) -> Mapping:
-    """A mapping without the fields and metadata whose columns no table has."""
-    listing = Listing(src)
-    tables = [listing.records(path, 1) for path in _tables_of(mapping, listing)]
-    columns = {*preset.signs, *PLACE_COLUMNS}.union(*(row for table in tables for row in table))
-
-    def found(section: dict[str, Columns]) -> dict[str, Columns]:
-        """Those of which a table has the columns."""
-        files_of_source = {
-            key: tuple(name for name in as_tuple(names) if columns.issuperset(named_columns(name)))
-            for key, names in section.items()
-        }
-        return {key: n[0] if len(n) == 1 else n for key, n in files_of_source.items() if n}
-
-    return replace(mapping, fields=found(mapping.fields), metadata=found(mapping.metadata))
+def _with_columns(section: dict[str, Any], columns: set[str]) -> dict[str, Columns]:
+    """The keys of a section of which some columns exist, with these."""
+    existing = {
+        key: tuple(name for name in as_tuple(names) if columns.issuperset(named_columns(name)))
+        for key, names in section.items()
+    }
+    return {key: names[0] if len(names) == 1 else names for key, names in existing.items() if names}
 
 
 def _tables(listing: Listing) -> tuple[PurePosixPath, ...]:
@@ -207,8 +197,7 @@ def _missing_task(mapping: Mapping, listing: Listing) -> str:
     """The option to give where the names of tables should be tasks, and one is not."""
     if as_tuple(mapping.fields.get("task", ())) != ("stem",):
         return ""
-    stems = (path.stem for path in _tables_of(mapping, listing))
-    if all(has_task(stem) or len(tasks_named(stem)) == 1 for stem in stems):
+    if all(len(tasks_called(path.stem)) == 1 for path in _tables_of(mapping, listing)):
         return ""
     return _("the task of the questions: --option constants.task=T7")
 
@@ -237,17 +226,17 @@ def _detect_whole(listing: Listing, preset: Preset) -> Detection | None:
 
 def _detect_pages(listing: Listing, preset: Preset, mapping: Mapping) -> Detection | None:
     """Recognise images with texts by the paths of the texts."""
-    files = {path.as_posix() for path in listing.files}
-    signs = [path for path in files if any(fnmatchcase(path, sign) for sign in preset.signs)]
-    if not signs:
+
+    def has(patterns: Iterable[str]) -> bool:
+        return any(
+            fnmatchcase(str(file), pattern) for file in listing.files for pattern in patterns
+        )
+
+    if not has(preset.signs):
         return None
-    groups = [match.groupdict("") for image in listing.images
-              if (match := re.fullmatch(mapping.names, image.as_posix()))]  # fmt: skip
-    texts = [
-        name for each in groups for name in as_tuple(mapping.texts)
-        if re.sub(r"\{(\w+)\}", lambda blank: each[blank[1]], name) in files  # noqa: B023
-    ]  # fmt: skip
-    missing = "" if texts else _("images and texts with the paths {}", as_tuple(mapping.texts)[-1])
+    texts = as_tuple(mapping.texts)
+    found_texts = has([re.sub(r"\{\w+\}", "*", path) for path in texts])
+    missing = "" if found_texts else _("images and texts with the paths {}", texts[-1])
     return Detection(1, _("{}: {}", preset.name, _count_images(listing)), missing=missing)
 
 
@@ -260,22 +249,15 @@ def _fit_of(records: list[JsonObject], preset: Preset, mapping: Mapping) -> floa
     values = [value for record in records for value in record.values() if isinstance(value, str)]
     if not values:
         return LOWEST
-    if preset.benchmark and not any(count_han(value[:_LONGEST]) for value in values):
-        return 0.0
     if not preset.benchmark:
         return 0.95
+    if not any(count_han(value[:LONGEST]) for value in values):
+        return 0.0
     column = mapping.fields.get("task")
-    if not isinstance(column, str):
-        return 1.0
     names = mapping.values.get("task", {})
-    words = {str(record.get(column, "")) for record in records}
-    return float(all(_names_task(names.get(word, word), preset) for word in words))
-
-
-def _names_task(word: str, preset: Preset) -> bool:
-    """Whether a word is the id or name of a task of the preset's benchmark."""
-    named = [find_task(word)] if has_task(word) else tasks_named(word)
-    return any(each.benchmark == preset.benchmark for each in named)
+    words = {str(record.get(column, "")) for record in records} if isinstance(column, str) else ()
+    named = (tasks_called(names.get(word, word)) for word in words)
+    return float(all(preset.benchmark in {each.benchmark for each in tasks} for tasks in named))
 
 
 DRAFTED = reader_of(
