@@ -275,9 +275,11 @@ DAMAGES: dict[str, Damage] = {
     "a file is a link to outside": Damage(to_file(_link_out)),
     "a text begins with a byte-order mark": Damage(to_text(_mark), "same"),
     "a text is in GB18030": Damage(
-        # XML names its own encoding, and without a name it is UTF-8.
-        to_text(_recode("gb18030")), "same", {"page-xml": "error", "alto": "error",
-                                              "obi-recognition": "error"},
+        # XML names its own encoding, and without a name it is UTF-8. In a text with one Chinese
+        # character GB18030 is not certain.
+        to_text(_recode("gb18030")), "same",
+        {name: "error" for name in ("page-xml", "alto", "obi-recognition", "obi-deciphering",
+                                    "obi-recognition, labelme")},
     ),
     "a text is in UTF-16": Damage(to_text(_recode("utf-16")), "same"),
     "an item occurs twice": Damage(_repeat_record),

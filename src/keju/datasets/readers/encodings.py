@@ -54,19 +54,18 @@ def decode(data: bytes, file: Path, encoding: str = "") -> Decoded:
     """
     encoding = encoding or _seen(data[:HEAD], file, whole=len(data) <= HEAD)
     try:
-        return Decoded(data.decode(_codec(encoding)).removeprefix("\ufeff"), encoding)
+        return Decoded(data.decode(codec_of(encoding)).removeprefix("\ufeff"), encoding)
     except UnicodeError:
         raise _undecodable(data, file, encoding) from None
 
 
-def codec_of(data: bytes, file: Path, encoding: str = "") -> str:
-    """The codec of a file, from its beginning, so that the rest can be streamed.
+def encoding_of(data: bytes, file: Path, encoding: str = "") -> str:
+    """The encoding of a file, given or from its beginning, so that the rest can be streamed.
 
     Raises:
-        UsageError: there is no encoding of that name.
         DataError: as `decode`.
     """
-    return _codec(encoding or _seen(data[:HEAD], file, whole=False))
+    return encoding or _seen(data[:HEAD], file, whole=False)
 
 
 def _seen(head: bytes, file: Path, *, whole: bool) -> str:
@@ -103,8 +102,12 @@ def _seen(head: bytes, file: Path, *, whole: bool) -> str:
     return next(iter(texts))
 
 
-def _codec(encoding: str) -> str:
-    """The codec of an encoding; of UTF-8 the one that skips a byte-order mark."""
+def codec_of(encoding: str) -> str:
+    """The codec of an encoding; of UTF-8 the one that skips a byte-order mark.
+
+    Raises:
+        UsageError: there is none for texts.
+    """
     try:
         "a".encode(encoding)  # A LookupError also for rot13 and the like, which encode no texts.
     except (LookupError, ValueError):
@@ -137,7 +140,7 @@ def _undecodable(data: bytes, file: Path, encoding: str = "") -> DataError:
     if encoding:
         place = ""
         try:
-            data.decode(_codec(encoding))
+            data.decode(codec_of(encoding))
         except UnicodeDecodeError as error:
             place = _(": byte {} is not valid", error.start)
         except UnicodeError:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from keju.datasets.readers.base import leads_out, walk
-from keju.datasets.readers.encodings import codec_of
+from keju.datasets.readers.encodings import codec_of, encoding_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES, first_records
@@ -116,7 +116,8 @@ class Listing:
         if path not in self._texts:
             data, text = self.head(path), ""
             with suppress(KejuError, UnicodeError):
-                codec = codec_of(data, self.root / path, import_log().encoding)
+                encoding = encoding_of(data, self.root / path, import_log().encoding)
+                codec = codec_of(encoding)
                 text = codecs.getincrementaldecoder(codec)("ignore").decode(data)
             self._texts[path] = text
         return self._texts[path]

@@ -340,6 +340,7 @@ class NamedColumns:
     def __init__(self, mapping: Mapping) -> None:
         self._ignores = ignoring(mapping)
         self._seen: set[str] = set()
+        self._files: set[Path] = set()
         self._wanted: dict[str, str] = {}
         log = import_log()
         for section, key, columns in _uses(mapping):
@@ -381,6 +382,7 @@ class NamedColumns:
         self._check_wanted()
 
     def _see(self, record: Record) -> None:
+        self._files.add(record.place.file)
         for column in sorted(record.cells.keys() - self._seen):
             self._seen.add(column)
             self._known.update(_names_around(column))
@@ -412,6 +414,7 @@ class NamedColumns:
             "no record has a column {!r}.{}",
             column,
             did_you_mean(nearest_names(column, self._known)),
+            file=min(self._files) if len(self._files) == 1 else None,
             item=self._wanted[column],
             hint=_("Columns: {}", ", ".join(sorted(self._seen)[:40])),
         )

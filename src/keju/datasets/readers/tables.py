@@ -30,7 +30,7 @@ from keju.datasets.readers.base import (
     source_bytes,
     source_text,
 )
-from keju.datasets.readers.encodings import HEAD, OPTION, UTF_8, codec_of
+from keju.datasets.readers.encodings import HEAD, OPTION, UTF_8, codec_of, encoding_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import JsonObject, Place, place_words
 from keju.datasets.readers.time_limit import check_time
@@ -181,17 +181,10 @@ def lists_in(file: Path, most: int) -> list[Found]:
 
 
 def first_records(file: Path, most: int) -> list[JsonObject]:
-    """The first records of a table, or of the first list in it, up to what cannot be read."""
-    first_cells: list[JsonObject] = []
+    """The first records of the first list in a table; none if it cannot be read."""
     with suppress(DataError, UnicodeError):  # pyarrow needs names in UTF-8.
-        content = _json_object(file)
-        if content is None:
-            records = rows(file)
-        else:
-            key, shape, value = _structures(file, content)[0]
-            records = _records(file, value, key, shape)
-        first_cells.extend(row.cells for row in islice(records, most))
-    return first_cells
+        return [row.cells for row in lists_in(file, most)[0].rows]
+    return []
 
 
 def _structures(file: Path, content: JsonObject) -> list[tuple[tuple[str, ...], Shape, object]]:
@@ -336,36 +329,37 @@ def _unreadable_object(file: Path, text: str) -> Text | str | None:
 
 
 def _head(file: Path) -> tuple[str, str]:
-    """The beginning of a text, and its codec."""
+    """The beginning of a text, and its encoding."""
     with reading(file), plain_file(file).open("rb") as stream:
         head = stream.read(HEAD)
     check_pointer(head, file)
-    codec = codec_of(head, file, import_log().encoding)
-    return head.decode(codec, "ignore"), codec
+    encoding = encoding_of(head, file, import_log().encoding)
+    return head.decode(codec_of(encoding), "ignore"), encoding
 
 
 def _text_rows(file: Path, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
-    """Yield the records of a text: line by line if it is UTF-8 and no JSON list, else at once."""
-    head, codec = _head(file)
+    """Yield the records of a text: line by line, or those of a JSON value at once."""
+    head, encoding = _head(file)
     content = _json_value(file, head, key) if file.suffix.casefold() in _JSON else None
     if content is not None:
         if isinstance(content, dict) and not key and shape == "list":
             content = _only_list(file, content)
         yield from _records(file, _below(file, content, key), key, shape)
         return
-    if codec != UTF_8:
-        yield from _lines_rows(file, io.StringIO(source_text(file)))
-        return
     count(files=1)
+    if encoding != UTF_8:
+        import_log().decoded(file, encoding)
     read = 0
     try:
-        with reading(file), file.open(encoding=UTF_8) as lines:
+        with reading(file), file.open(encoding=codec_of(encoding)) as lines:
             for row in _lines_rows(file, lines):
                 read += 1
                 yield row
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise DataError(
-            "the text is not UTF-8",
+            "the text is not {}{}",
+            encoding.upper().removesuffix("-SIG"),
+            "",
             file=file,
             item=place_words(f"after record {read}"),
             hint=_("Name its encoding: --option {}=NAME, or convert it to UTF-8", OPTION),
@@ -432,12 +426,7 @@ def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
 
     It is a workbook (``.xlsx``, its first sheet), or a text in any encoding that keju reads, with
     commas, semicolons or tabs between the cells. Empty lines are skipped, and lines may have fewer
-    or more cells than the header.
-
-    Args:
-        file: the table.
-        known: names of columns, by which the separator is found where a column name contains
-            separators.
+    or more cells than the header. `known` is as in `separator_of`.
 
     Raises:
         DataError: it is not readable, or its quotes are never closed.
@@ -445,44 +434,33 @@ def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
     if file.suffix.casefold() == ".xlsx":
         sheets = (list(lines) for __, lines in Workbook(file, source_bytes(file)).sheets())
         lines = next(filter(None, sheets), [])
-        # Empty cells at the end of a line are not stored in a workbook.
-        return [
-            SheetRow(number, cells + [""] * (len(lines[0].cells) - len(cells)))
-            for number, cells in lines
-        ]
+        # A workbook does not store the empty cells at the end of a line.
+        return [SheetRow(number, _fitted(cells, len(lines[0].cells))) for number, cells in lines]
     text = source_text(file)
-    reader = FilledLines(io.StringIO(text, newline=""), separator_of(file, text, known))
-    rows: list[SheetRow] = []
-    try:
-        for cells in reader:
-            width = len(rows[0].cells) if rows else 0
-            rows.append(SheetRow(reader.line_num, _without_empty_end(cells, width)))
-    except csv.Error as error:
-        raise _unclosed(file, error, reader.line_num) from None
-    return rows
+    texts = io.StringIO(text, newline="")
+    lines = list(_separated(file, texts, separator_of(file, text, known)))
+    width = len(_without_empty_end(lines[0].cells)) if lines else 0
+    return [SheetRow(number, _without_empty_end(cells, width)) for number, cells in lines]
 
 
 def separator_of(file: Path, text: str, known: Collection[str] = ()) -> str:
-    """The separator between the cells of a table.
+    """The separator between the cells of a table; a tab in a ``.tsv`` file.
 
-    The separator that gives most of the known column names, else the most frequent one in the
-    header line, the comma first; a tab in a ``.tsv`` file. A first line ``sep=;`` counts for more:
+    The one that gives most of the `known` column names, which may contain separators, else the most
+    frequent one in the header line, the comma first. A first line ``sep=;`` counts for more:
     `delimited` reads it.
     """
     head = text.lstrip("\r\n").partition("\n")[0]
     if file.suffix.casefold() == ".tsv" and "\t" in head:
         return "\t"
-    if known:
-        return max(",;\t", key=lambda each: (_found(head, each, known), head.count(each)))
-    return max(",;\t", key=head.count)
 
+    def fit(separator: str) -> tuple[int, int]:
+        cells: list[str] = []
+        with suppress(csv.Error):
+            cells = next(csv.reader([head], delimiter=separator), [])
+        return len({cell.strip() for cell in cells}.intersection(known)), head.count(separator)
 
-def _found(head: str, separator: str, known: Collection[str]) -> int:
-    """The number of known column names in a header line, split by that separator."""
-    with suppress(csv.Error):
-        heads = {each.strip() for line in csv.reader([head], delimiter=separator) for each in line}
-        return len(heads.intersection(known))
-    return 0
+    return max(",;\t", key=fit)
 
 
 def delimited(file: Path, lines: Iterable[str], separator: str) -> Iterator[Row]:
@@ -492,15 +470,22 @@ def delimited(file: Path, lines: Iterable[str], separator: str) -> Iterator[Row]
         DataError: quotes that are never closed, no header, a column name that occurs twice, a line
             with more or fewer cells than the header.
     """
+    rows = _separated(file, lines, separator)
+    heads = _heads(file, next(rows, SheetRow(1, [])).cells)
+    for number, cells in rows:
+        yield _row(Place(file, f"line {number}"), heads, _without_empty_end(cells, len(heads)))
+
+
+def _separated(file: Path, lines: Iterable[str], separator: str) -> Iterator[SheetRow]:
+    """The filled lines of a CSV or TSV."""
     reader = FilledLines(lines, separator)
-    rows = iter(reader)
     try:
-        heads = _heads(file, next(rows, []))
-        for line in rows:
-            cells = _without_empty_end(line, len(heads))
-            yield _row(Place(file, f"line {reader.line_num}"), heads, cells)
+        for cells in reader:
+            yield SheetRow(reader.line_num, cells)
     except csv.Error as error:
-        raise _unclosed(file, error, reader.line_num) from None
+        problem = _("not readable as a table: {}", error)
+        hint = _('Close the quotes "…", and double a quote inside them')
+        raise Place(file, f"line {reader.line_num}").error(problem, hint) from None
 
 
 def _without_empty_end(cells: list[str], least: int = 0) -> list[str]:
@@ -509,6 +494,11 @@ def _without_empty_end(cells: list[str], least: int = 0) -> list[str]:
     while size > least and not cells[size - 1].strip():
         size -= 1
     return cells[:size]
+
+
+def _fitted(cells: list[str], width: int) -> list[str]:
+    """The cells of a line without empty ones behind the last column, filled up to it."""
+    return _without_empty_end(cells, width) + [""] * (width - len(cells))
 
 
 def _row(place: Place, heads: list[str], cells: list[str]) -> Row:
@@ -524,12 +514,6 @@ def _row(place: Place, heads: list[str], cells: list[str]) -> Row:
         )
         raise place.error(problem, hint)
     return Row(place, dict(zip(heads, cells, strict=True)))
-
-
-def _unclosed(file: Path, error: csv.Error, line: int) -> DataError:
-    problem = _("not readable as a table: {}", error)
-    hint = _('Close the quotes "…", and double a quote inside them')
-    return DataError(problem, file=file, item=place_words(f"line {line}"), hint=hint)
 
 
 def _heads(file: Path, cells: list[str]) -> list[str]:
@@ -566,8 +550,7 @@ def _workbook_rows(file: Path, *, formulas: bool = False) -> Iterator[Row]:
             raise DataError(problem, file=file, hint="Save the sheet to import as a separate file")
         within = f"sheet {name}, " if book.several else ""
         for number, filled in rows:
-            cells = _without_empty_end(filled, len(heads))
-            cells += [""] * (len(heads) - len(cells))
+            cells = _fitted(filled, len(heads))
             yield _row(Place(file, f"{within}line {number}"), heads, cells)
 
 
