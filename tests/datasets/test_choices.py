@@ -79,7 +79,7 @@ def test_an_answer_becomes_its_letter_where_that_is_sure(answer: str, letter: st
 def test_the_text_of_an_option_comes_before_its_letter_and_its_number() -> None:
     assert letter_of("b", ("b", "a")) == "A"
     assert letter_of("说苑", ("说苑", "说苑")) == "说苑"
-    assert known_letter("1", ("2", "1"), PLACE, first=1) == "B"
+    assert known_letter("1", ("2", "1"), PLACE, "from-1") == "B"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_the_text_of_an_option_comes_before_its_letter_and_its_number() -> None:
     [("0", 0, "A"), ("1", 0, "B"), ("1", 1, "A"), ("2.0", 1, "B"), ("B", 1, "B"), ("", 1, "")],
 )
 def test_a_number_of_an_option_counts_from_the_first(answer: str, first: int, letter: str) -> None:
-    assert known_letter(answer, ("论语", "说苑"), PLACE, first=first) == letter
+    assert known_letter(answer, ("论语", "说苑"), PLACE, f"from-{first}") == letter
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_an_answer_that_is_no_option_is_refused(
     answer: str, first: int | None, problem: str
 ) -> None:
     with pytest.raises(DataError, match=problem) as refused:
-        known_letter(answer, ("论语", "说苑"), PLACE, first=first)
+        known_letter(answer, ("论语", "说苑"), PLACE, "text" if first is None else f"from-{first}")
     assert (refused.value.file, refused.value.item) == ("data.json", "1")
 
 

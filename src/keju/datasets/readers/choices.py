@@ -17,6 +17,9 @@ from keju.files import decode_json
 from keju.text import in_script
 from keju.texts import _
 
+FIRST = {"from-0": 0, "from-1": 1}
+"""The number of the first option, by what a mapping says that answers are."""
+
 LABEL = re.compile(r"\A\s*(?:[(（]([A-ZＡ-Ｚ])[)）]|([A-ZＡ-Ｚ])[、.．:：)）](?![A-Z]\.))\s*")
 """The letter before the text of an option."""
 
@@ -134,31 +137,25 @@ def letter_of(answer: str, options: tuple[str, ...]) -> str:
 
 
 def known_letter(
-    answer: str,
-    options: tuple[str, ...],
-    place: Place,
-    *,
-    first: int | None = None,
-    letter_first: bool = False,
+    answer: str, options: tuple[str, ...], place: Place, answer_is: str = "text"
 ) -> str:
     """The letter that an answer means; an empty answer stays empty.
 
-    `first` is 0 or 1 where the answers are numbers of options, counted from there; a text that is
-    no number is then read as `letter_of` does. With `letter_first` a letter counts before the text
-    of another option.
+    `answer_is` is as in a mapping. A text that is no number is read as `letter_of` does; where
+    answers are letters, a letter counts before the text of another option.
 
     Raises:
         DataError: the answer means no option.
     """
     text = answer.strip()
     letters = ascii_uppercase[: len(options)]
-    if first is not None and is_number(text, options):
-        number = int(float(text)) - first
+    if answer_is in FIRST and is_number(text, options):
+        number = int(float(text)) - FIRST[answer_is]
         if 0 <= number < len(options):
             return letters[number]
         problem = _("the answer {!r} is not the number of an option", shortened(text, 20))
         raise place.error(problem, _("Correct the answer, or answer_is in the mapping"))
-    letter = letter_of(text, ("",) * len(options)) if letter_first else ""
+    letter = letter_of(text, ("",) * len(options)) if answer_is == "letter" else ""
     if letter not in {*letters}:
         letter = letter_of(text, options)
     if letter and letter not in {*letters}:

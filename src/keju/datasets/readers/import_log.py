@@ -29,7 +29,7 @@ def printable(text: str, most: int = _LONGEST) -> str:
 
 
 class ImportLog:
-    """Record of one import: the encodings of texts, and the use of each field of its records.
+    """Record of one import: how files and images were found, and what became of each column.
 
     `encoding` is that of all texts, where the user gave it; empty: detected. `dropped` are the
     dropped records, each with the reason.
@@ -37,24 +37,20 @@ class ImportLog:
 
     def __init__(self, encoding: str = "") -> None:
         self.encoding = encoding
+        self.dropped: list[tuple[str, str]] = []
         # Hashes of paths, since a folder of a million files may be read.
-        self._encodings: dict[str, set[int]] = {}
-        self._first_files: dict[str, Path] = {}
-        self._used: dict[str, dict[str, None]] = {}
-        self._metadata: dict[str, None] = {}
-        self._ignored: dict[str, None] = {}
+        self._encodings: dict[str, tuple[Path, set[int]]] = {}
         self._matched: dict[str, dict[str, str]] = {}
         self._first: dict[str, str] = {}
         self._doubtful: dict[str, str] = {}
-        self.dropped: list[tuple[str, str]] = []
         self._lost: Counter[int] = Counter()
         self._lost_at: list[str] = []
         self._lost_places = 0
+        self._columns: dict[tuple[str, str], dict[str, None]] = {}
 
     def decoded(self, file: Path, encoding: str) -> None:
         """Record the encoding that a text file was read in, where it is not UTF-8."""
-        self._encodings.setdefault(encoding, set()).add(hash(file))
-        self._first_files.setdefault(encoding, file)
+        self._encodings.setdefault(encoding, (file, set()))[1].add(hash(file))
 
     def matched(self, way: str, name: str, found: str) -> None:
         """Record that an image was found by other means than its path: ``by their file name``."""
@@ -76,49 +72,45 @@ class ImportLog:
 
     def used(self, role: str, field: str) -> None:
         """Record that a field was used as `role` (question, answer, image …)."""
-        self._used.setdefault(role, {})[field] = None
+        self._columns.setdefault(("used", role), {})[field] = None
 
     def kept(self, field: str) -> None:
         """Record that a field became metadata of the items."""
-        self._metadata[field] = None
+        self._columns.setdefault(("kept", ""), {})[field] = None
 
     def ignored(self, field: str) -> None:
         """Record that a field was not imported."""
-        self._ignored[field] = None
+        self._columns.setdefault(("ignored", ""), {})[field] = None
 
     def fields(self) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...], tuple[str, ...]]:
         """The fields of each role, those kept as metadata, and those ignored."""
-        used = {role: tuple(fields) for role, fields in self._used.items()}
-        roles = {field for fields in used.values() for field in fields}
-        kept = tuple(field for field in self._metadata if field not in roles)
-        known = {*roles, *kept}
-        return used, kept, tuple(field for field in self._ignored if field not in known)
+        used = {role: tuple(n) for (kind, role), n in self._columns.items() if kind == "used"}
+        named = {field for fields in used.values() for field in fields}
+        kept = [field for field in self._columns.get(("kept", ""), ()) if field not in named]
+        named.update(kept)
+        ignored = (field for field in self._columns.get(("ignored", ""), ()) if field not in named)
+        return used, tuple(kept), tuple(ignored)
 
     def columns(self, used: Mapping[str, str], every: Iterable[str]) -> None:
         """Record the columns of a table: those used, by role, and of all of them the ignored."""
         for role, field in used.items():
             self.used(role, field)
         for field in every:
-            if field not in used.values():
-                self.ignored(field)
+            self.ignored(field)
 
     def notes(self) -> Iterator[str]:
         """One line for each kind of fact that was recorded."""
-        for encoding, files in self._encodings.items():
-            place: object = self._first_files[encoding]
+        for encoding, (first, files) in self._encodings.items():
+            place: object = first
             if len(files) > 1:
-                place = _("{} and {} more", place, len(files) - 1)
+                place = _("{} and {} more", first, len(files) - 1)
             yield _("read as {}: {}", encoding, place)
         for way, names in self._matched.items():
             name, found = next(iter(names.items()))
             yield n_(
-                "{n} image found {}: {} as {}",
-                "{n} images found {}: {} as {}",
-                len(names),
-                way,
-                name,
-                found,
-            )
+                "{n} image found {}: {} as {}", "{n} images found {}: {} as {}", len(names), way,
+                name, found,
+            )  # fmt: skip
         if self._doubtful:
             found, name = next(iter(self._doubtful.items()))
             yield n_(

@@ -22,7 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -32,6 +32,7 @@ from keju.datasets.readers.base import Reader, source_text
 from keju.datasets.readers.box_answers import boxes_in
 from keju.datasets.readers.cells import Record, not_text
 from keju.datasets.readers.choices import (
+    FIRST,
     insert_options,
     is_number,
     known_letter,
@@ -69,7 +70,7 @@ from keju.definitions import (
 )
 from keju.definitions.references import NO_BOXES
 from keju.errors import DataError, UsageError, english_problem, error_text, shortened
-from keju.items import AnswerForm, Box, ImageRef, Item, Line, Provenance, Script
+from keju.items import AnswerForm, ImageRef, Item, Line, Provenance, Script
 from keju.settings import Settings
 from keju.text import in_script
 from keju.texts import _, n_
@@ -259,45 +260,24 @@ class _Transcriptions:
         return replace(item, transcription=next(transcriptions, None))
 
 
-class _Roles(NamedTuple):
-    """The columns of one item of a record: `[fields]`, with those of an entry of `[[items]]`.
-
-    `needed` are columns that have a value, or else the record has no such item; `texts` are the
-    roles with one text that it has.
-    """
+class _Part(NamedTuple):
+    """One item of a record: its task, its fields, and those that must have a value."""
 
     task: str
     fields: dict[str, Columns]
-    needed: tuple[Columns, ...]
-    texts: tuple[str, ...]
+    needed: list[Columns]
 
 
-def _roles_of(mapping: Mapping) -> Iterator[_Roles]:
-    """The roles of each item of a record."""
+def _parts_of(mapping: Mapping) -> list[_Part]:
+    """The items of each record: of every entry of `[[items]]`, or one."""
+    parts = []
     for part in mapping.items or (Part(task=""),):
-        stated = {
-            role: columns
-            for role in ("id", "question", "answer", "options")
-            if (columns := getattr(part, role))
-        }
-        fields = {**mapping.fields, **stated}
-        yield _Roles(
-            task=part.task,
-            fields=fields,
-            needed=tuple(stated[role] for role in ("question", "answer") if role in stated),
-            texts=tuple(role for role in _ONE_TEXT if role in {*fields, *mapping.constants}),
-        )
-
-
-class _Answer(NamedTuple):
-    """The reference of an item, and its question with the options under it."""
-
-    question: str
-    answer: str
-    answer_simplified: str
-    options: tuple[str, ...] = ()
-    also_accepted: tuple[str, ...] = ()
-    boxes: tuple[Box, ...] = ()
+        stated = {"id": part.id, "question": part.question, "answer": part.answer,
+                  "options": part.options}  # fmt: skip
+        stated = {role: columns for role, columns in stated.items() if columns}
+        needed = [stated[role] for role in ("question", "answer") if role in stated]
+        parts.append(_Part(part.task, {**mapping.fields, **stated}, needed))
+    return parts
 
 
 class _ItemMaker:
@@ -315,9 +295,8 @@ class _ItemMaker:
         self._only_texts = only_texts
         self._files = files
         self._writer = writer
-        self._roles = tuple(_roles_of(mapping))
+        self._parts = _parts_of(mapping)
         self._newlines = Newlines(mapping.newlines)
-        self._first = {"from-0": 0, "from-1": 1}.get(mapping.answer_is)
         self._numbers: Counter[str] = Counter()
         self._occurrences: Counter[str] = Counter()
         self._empty: Counter[str] = Counter()
@@ -333,16 +312,16 @@ class _ItemMaker:
         for record in records:
             self.records += 1
             try:
-                items = list(map(self.make_item, repeat(self._with_text(record)), self._roles))
+                items = list(map(self.make_item, repeat(self._with_text(record)), self._parts))
             except (DataError, UsageError) as error:
                 fail(record.place, error)
             else:
                 yield from ((item, record.place) for item in items if item)
 
-    def _has_text(self, record: Record, roles: _Roles) -> bool:
+    def _has_text(self, record: Record, part: _Part) -> bool:
         """Whether an item of a record may have the text of its images."""
-        forms = {query.form for query in self._task_of(record, roles).queries}
-        return "transcription" in roles.fields or not forms.isdisjoint(_TRANSCRIBED)
+        forms = {query.form for query in self._task_of(record, part).queries}
+        return "transcription" in part.fields or not forms.isdisjoint(_TRANSCRIBED)
 
     def notes(self) -> Iterator[str]:
         """The notes on line breaks, on what records lack, and on [[items]] without a text."""
@@ -363,14 +342,14 @@ class _ItemMaker:
                 self._without_answer,
             )
 
-    def make_item(self, record: Record, roles: _Roles) -> Item | None:
+    def make_item(self, record: Record, part: _Part) -> Item | None:
         """One item of a record; None if it has no question and answer, or no text lines."""
-        if self._only_texts and not self._has_text(record, roles):
+        if self._only_texts and not self._has_text(record, part):
             return None
-        if not all(map(record.has, roles.needed)):
-            self._empty[roles.task] += 1
+        if not all(map(record.has, part.needed)):
+            self._empty[part.task] += 1
             return None
-        kind = self._task_of(record, roles)
+        kind = self._task_of(record, part)
         self._numbers[kind.id] += 1
         record = record.with_added(task=kind.id, number=self._numbers[kind.id])
         if "task" in as_tuple(self._mapping.fields.get("task", ())):
@@ -384,31 +363,29 @@ class _ItemMaker:
                 return None
             text = "\n".join(line.text for line in lines if line.text.strip())
             record = record.with_cells({"text": text})
-        texts = defaultdict(str, {role: self._text(record, role, roles) for role in roles.texts})
+        texts = defaultdict(str)
+        for role in _ONE_TEXT:
+            if role in part.fields or role in self._mapping.constants:
+                texts[role] = self._text(record, role, part)
         _check_words(kind, texts, record.place)
         query = _query(kind, texts["query"], record.place)
         verbatim = self._is_verbatim(texts["question"], query.template)
-        answer = self._answer(record, roles, texts, images, kind, query)
+        question, answer = self._answer(record, part, texts, images, kind, query)
         pages = self._pages(record)
-        name = self._name(record, roles, texts["id"])
-        has_answer = bool(answer.answer or answer.answer_simplified or answer.boxes)
+        name = self._name(record, part, texts["id"])
+        has_answer = any(answer.get(key) for key in ("answer", "answer_simplified", "boxes"))
         item = Item(
             id=name,
             benchmark=kind.benchmark,
             task=kind.id,
             query=query.name,
             images=images,
-            question=answer.question if verbatim or self._mapping.prompt != "own" else "",
-            question_in=self._wordings(record, texts, answer.options, kind),
+            question=question if verbatim or self._mapping.prompt != "own" else "",
+            question_in=self._wordings(record, texts, answer.get("options", ()), kind),
             verbatim=verbatim,
             fields=self._blanks(record),
-            options=answer.options,
-            answer=answer.answer,
-            boxes=answer.boxes,
-            answer_simplified=answer.answer_simplified,
-            also_accepted=answer.also_accepted,
             transcription=texts["transcription"]
-            or _transcribed(query.form, answer.answer)
+            or _transcribed(query.form, answer["answer"])
             or (None if images else "\n\n".join(page.text for page in pages) or None),
             lines=lines,
             group=texts["group"].strip() or (images[0].sha256 if images else ""),
@@ -416,6 +393,7 @@ class _ItemMaker:
             metadata=dict(self._metadata(record, texts, kind, pages if images else [])),
             provenance=tuple(self._provenance(texts, name, pages, with_images=bool(images))),
             draft=self._mapping.drafts and not has_answer,
+            **answer,
         )
         self._without_answer += not (item.draft or has_answer)
         _check_prompt(item, record.place)
@@ -429,9 +407,9 @@ class _ItemMaker:
             return record
         return record.with_cells({"text": self._files.text(record)})
 
-    def _text(self, record: Record, role: str, roles: _Roles) -> str:
+    def _text(self, record: Record, role: str, part: _Part) -> str:
         """The text of a role: of the first of its columns that has one, else the constant one."""
-        columns = roles.fields.get(role, ())
+        columns = part.fields.get(role, ())
         if role == "id":
             record = record.with_added(**{OCCURRENCE: _NUMBER})
         if role in _QUESTIONS:
@@ -447,10 +425,10 @@ class _ItemMaker:
         text = self._mapping.values.get(role, {}).get(text.strip(), text)
         return text if role in _AS_THEY_ARE else self._newlines.convert(text)
 
-    def _name(self, record: Record, roles: _Roles, name: str) -> str:
+    def _name(self, record: Record, part: _Part, name: str) -> str:
         """The id of an item, made of the name of its table or file where it has none."""
         name = name.strip()
-        if not name and "id" in roles.fields:
+        if not name and "id" in part.fields:
             hint = _("Write its ID, or correct id in [fields]")
             raise record.place.error(_("without an ID"), hint)
         if _NUMBER in name:
@@ -525,11 +503,11 @@ class _ItemMaker:
 
     # ---- its task
 
-    def _task_of(self, record: Record, roles: _Roles) -> Task:
+    def _task_of(self, record: Record, part: _Part) -> Task:
         """The task of a record: of `[[items]]`, a column, its table, else the constant one."""
-        name = roles.task or record.text(self._mapping.fields.get("task", ())).strip()
+        name = part.task or record.text(self._mapping.fields.get("task", ())).strip()
         name = name or record.task or self._mapping.constants.get("task", "")
-        domain = "" if roles.task else self._text(record, "domain", roles).strip()
+        domain = "" if part.task else self._text(record, "domain", part).strip()
         if (name, domain) not in self._tasks:
             self._tasks[name, domain] = self._task_called(name, domain, record.place)
         return self._tasks[name, domain]
@@ -561,51 +539,55 @@ class _ItemMaker:
     def _answer(
         self,
         record: Record,
-        roles: _Roles,
+        part: _Part,
         texts: dict[str, str],
         images: tuple[ImageRef, ...],
         kind: Task,
         query: Query,
-    ) -> _Answer:
-        place, fields = record.place, roles.fields
+    ) -> tuple[str, dict[str, Any]]:
+        """The question of an item, with the options under it, and the fields of its answer."""
+        place, fields = record.place, part.fields
         question, simplified = texts["question"], texts["answer_simplified"]
         if query.form == "boxes":
             cells = [record.cell(column) for column in as_tuple(fields.get("answer", ()))]
             cells = [cell for cell in cells if cell not in (None, "")]
             boxes = boxes_in(cells[0], images, place) if cells else ()
             answer = NO_BOXES if cells and not boxes else ""
-            return _Answer(question, answer, simplified, boxes=boxes)
-        answer, *others = self._accepted(record, roles, query.form) or [""]
+            return question, {"answer": answer, "answer_simplified": simplified, "boxes": boxes}
+        answer, *others = self._accepted(record, part, query.form) or [""]
         printed = options_in(question) if query.form == "letter" else ()
         options = printed
         if query.form == "letter" and not printed:
             options = self._options(record, fields.get("options", ()))
-        if not options:
-            if query.form == "letter":
-                if self._first is not None or is_number(answer, ()):
-                    hint = _("Correct options in [fields]")
-                    raise place.error(_("the record has no options"), hint)
-                self._without_options += 1
-            also = record.texts(fields.get("also_accepted", ()))
-            others += [self._replaced("also_accepted", text) for text in also]
-            others = [text for text in dict.fromkeys(others) if text != answer]
-            return _Answer(question, answer, simplified, also_accepted=tuple(others))
-        if question and not printed and self._is_verbatim(question, query.template):
-            question = insert_options(question, options, kind)
-        letter_first = self._mapping.answer_is == "letter"
-        answer, simplified = (
-            known_letter(text, options, place, first=self._first, letter_first=letter_first)
-            for text in (answer, simplified)
-        )
-        return _Answer(question, answer, simplified, options)
+        if options:
+            if question and not printed and self._is_verbatim(question, query.template):
+                question = insert_options(question, options, kind)
+            answer, simplified = (
+                known_letter(text, options, place, self._mapping.answer_is)
+                for text in (answer, simplified)
+            )
+            return question, {
+                "answer": answer, "answer_simplified": simplified, "options": options,
+            }  # fmt: skip
+        if query.form == "letter":
+            if self._mapping.answer_is in FIRST or is_number(answer, ()):
+                hint = _("Correct options in [fields]")
+                raise place.error(_("the record has no options"), hint)
+            self._without_options += 1
+        also = record.texts(fields.get("also_accepted", ()))
+        others += [self._replaced("also_accepted", text) for text in also]
+        accepted = tuple(text for text in dict.fromkeys(others) if text != answer)
+        return question, {
+            "answer": answer, "answer_simplified": simplified, "also_accepted": accepted,
+        }  # fmt: skip
 
-    def _accepted(self, record: Record, roles: _Roles, form: AnswerForm) -> list[str]:
+    def _accepted(self, record: Record, part: _Part, form: AnswerForm) -> list[str]:
         """The accepted answers, the first one first.
 
         A list has several that are accepted, all names of the entities, or the lines of a
         transcription, as the form of the answer says.
         """
-        texts = record.texts(roles.fields.get("answer", ()))
+        texts = record.texts(part.fields.get("answer", ()))
         if not texts and (constant := self._mapping.constants.get("answer", "")):
             texts = [constant]
         texts = [self._replaced("answer", text) for text in texts]
