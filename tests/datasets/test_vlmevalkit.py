@@ -102,32 +102,30 @@ def test_empty_columns_after_the_last_option_are_none(read, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("form", ["json", "python"])
-def test_a_row_may_have_several_images_another_rows_or_paths(
-    read, tmp_path: Path, form: str
-) -> None:
+def test_a_row_may_have_several_images_or_paths(read, tmp_path: Path, form: str) -> None:
     put(tmp_path / "images/a.png", picture(3))
     several = json.dumps([code(1), code(2)])
     rows = [
         row(image=several if form == "json" else several.replace('"', "'"), image_path=""),
-        row(index=2, image="1", image_path=""),
+        row(index=2, image=code(1), image_path="a.png"),
         row(index=3, image="", image_path="a.png"),
         row(index=4, image="", image_path="['a.png', 'images/a.png']"),
     ]
     tsv(tmp_path / "t.tsv", *rows)
     items = read("vlmevalkit-tsv", tmp_path / "t.tsv", **T7).items
-    assert [len(item.images) for item in items] == [2, 2, 1, 2]
-    assert items[0].images == items[1].images
+    assert [len(item.images) for item in items] == [2, 1, 1, 2]
+    assert items[0].images[:1] == items[1].images
 
 
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({"image": "@@@@" * 30}, "line 2: its image is not valid base64. Fetch"),
+        ({"image": "@@@@" * 30}, "1 file is missing: @@@@"),
         (
             {"image": b64encode(b"not a picture at all, but text" * 9).decode()},
-            "line 2: not an ima",
+            "line 2: image 'bm90",
         ),
-        ({"image": "7"}, "line 2: no row '7' above it has an image"),
+        ({"image": "7"}, "1 file is missing: 7 (of line 2)"),
         ({"image": ""}, "line 2: without an image. Name its image"),
         ({"image": "[]"}, "line 2: without an image. Name its image"),
         ({"image": "", "image_path": "[ ]"}, "line 2: without an image. Name its image"),
@@ -147,7 +145,7 @@ def test_a_wrong_row_is_named(read, tmp_path: Path, changed: dict[str, object], 
 
 def test_a_table_without_a_column_or_rows_is_named(read, tmp_path: Path) -> None:
     put(tmp_path / "a.tsv", "index\tquestion\timage\n1\tq\tx\n")
-    with pytest.raises(DataError, match=r"no record has a column 'answer'.*Columns: image, index"):
+    with pytest.raises(DataError, match=r"no record has a column 'answer'.*Columns: image, image_or_path, index"):
         read("vlmevalkit-tsv", tmp_path / "a.tsv", **T7)
     put(tmp_path / "b.tsv", "index\tquestion\timage\tanswer\n")
     with pytest.raises(DataError, match=r"b\.tsv: the table has no lines"):

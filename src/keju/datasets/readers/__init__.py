@@ -145,7 +145,7 @@ def _about_counts(manifest: DatasetManifest) -> Iterator[str]:
             counts = _("{} {:,} of {:,}", kind.id, number, kind.count)
             different.setdefault(kind.benchmark, []).append(counts)
     for name, numbers in different.items():
-        shown = join_parts(numbers[:_SHOWN])
+        shown: str = join_parts(numbers[:_SHOWN])
         if (more := len(numbers) - _SHOWN) > 0:
             shown = _("{} and {:,} more tasks", shown, more)
         yield _("{} states other numbers of items: {}", name, shown)

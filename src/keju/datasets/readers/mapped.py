@@ -233,31 +233,25 @@ def _same_id(item: Item, place: Place, other: Place) -> DataError:
     return place.error(problem, hint)
 
 
-class _Transcriptions:
+class _Transcriptions(dict[tuple[str, ...], tuple[int, str]]):
     """The transcriptions of images, for items on the same images that have none of their own.
 
-    Of several, a whole transcription counts before one without its punctuation.
+    Of several, a whole transcription counts before one without its punctuation, then the first.
     """
-
-    def __init__(self) -> None:
-        self._texts: dict[str, dict[tuple[str, ...], str]] = {
-            "transcription": {}, "punctuated": {}, "": {},
-        }  # fmt: skip
 
     def learn(self, item: Item) -> None:
         """Remember the transcription of an item's images."""
         if item.transcription and item.images:  # Without images nothing says that pages are one.
             form = query_of(item).form
-            of_form = self._texts[form if form in self._texts else ""]
-            of_form.setdefault(tuple(ref.sha256 for ref in item.images), item.transcription)
+            rank = _TRANSCRIBED.index(form) if form in _TRANSCRIBED else len(_TRANSCRIBED)
+            images = tuple(ref.sha256 for ref in item.images)
+            if images not in self or rank < self[images][0]:
+                self[images] = (rank, item.transcription)
 
     def complete(self, item: Item) -> Item:
         """The item with the transcription of its images, if it has none."""
-        if item.transcription:
-            return item
-        images = tuple(ref.sha256 for ref in item.images)
-        transcriptions = (texts[images] for texts in self._texts.values() if images in texts)
-        return replace(item, transcription=next(transcriptions, None))
+        known = None if item.transcription else self.get(tuple(ref.sha256 for ref in item.images))
+        return replace(item, transcription=known[1]) if known else item
 
 
 class _Part(NamedTuple):

@@ -439,4 +439,5 @@ def _uses(mapping: Mapping) -> Iterator[tuple[str, str, Columns]]:
     yield from (("only", column, column) for column in mapping.only)
     yield "texts", "", mapping.texts
     yield from (("lookup", "by", lookup.by) for lookup in mapping.lookup)
-    yield from ((key, "", name) for key in ("messages", "index") if (name := getattr(mapping, key)))
+    if mapping.messages:
+        yield "messages", "", mapping.messages

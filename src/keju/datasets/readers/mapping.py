@@ -84,10 +84,8 @@ class Lookup(Struct, frozen=True, forbid_unknown_fields=True):
 class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
     """A mapping.
 
-    `index` is the column that numbers the records of a table: a short cell of images is then the
-    number of an earlier record, whose images it means, and of several columns of images the first
-    with a value counts. Of several `texts`, the first whose blanks all have values counts. The
-    `values` of one of `columns` apply wherever it is used, such as in a group.
+    Of several `texts`, the first whose blanks all have values counts. The `values` of one of
+    `columns` apply wherever it is used, such as in a group.
     """
 
     preset: str = ""
@@ -100,7 +98,6 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
     names: str = ""
     texts: Columns = ()
     text_form: Literal["text", "quads"] = "text"
-    index: str = ""
     messages: str = ""
     ignored: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
@@ -108,7 +105,7 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
     split: dict[str, str] = field(default_factory=dict)
     only: dict[str, str] = field(default_factory=dict)
     items: tuple[Part, ...] = ()
-    columns: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, Columns] = field(default_factory=dict)
     fields: dict[str, Columns] = field(default_factory=dict)
     blanks: dict[str, str] = field(default_factory=dict)
     metadata: dict[str, Columns] = field(default_factory=dict)

@@ -159,15 +159,16 @@ def _mapping_for(src: Path, preset: Preset, given: dict[str, Any]) -> Drafted:
         return draft(src, preset if preset.signs else None, given)
     keys = merge_keys({"preset": preset.name, **preset.mapping}, given)
     constant = given.get("constants", {}).keys() - given.get("fields", {}).keys()
-    fields = {role: c for role, c in keys.get("fields", {}).items() if role not in constant}
-    metadata = keys.get("metadata", {})
+    keys["fields"] = {r: names for r, names in keys.get("fields", {}).items() if r not in constant}
     if preset.optional:
-        mapping = mapping_from(keys, Path("--option"))
         listing = Listing(src)
-        tables = [listing.records(path, 1) for path in _tables_of(mapping, listing)]
-        columns = {*preset.signs, *PLACE_COLUMNS}.union(*(row for table in tables for row in table))
-        fields, metadata = _with_columns(fields, columns), _with_columns(metadata, columns)
-    return Drafted(mapping_from({**keys, "fields": fields, "metadata": metadata}, Path("--option")))
+        tables = _tables_of(mapping_from(keys, Path("--option")), listing)
+        columns = {*preset.signs, *PLACE_COLUMNS}
+        columns.update(name for path in tables for row in listing.records(path, 1) for name in row)
+        for section in ("columns", "fields", "metadata"):
+            keys[section] = _with_columns(keys.get(section, {}), columns)
+            columns.update(keys["columns"])
+    return Drafted(mapping_from(keys, Path("--option")))
 
 
 def _with_columns(section: dict[str, Any], columns: set[str]) -> dict[str, Columns]:

@@ -27,9 +27,6 @@ MOST_MISSING = 1000
 _MOST_PATHS = 10_000
 """Images whose paths are kept for further records."""
 
-_INDEX = 64
-"""Maximum length of a cell of images that is the number of another record, as in VLMEvalKit."""
-
 _BLANKS = re.compile(r"\{[^{}]*\}")
 
 
@@ -67,7 +64,6 @@ class RecordFiles:
         self._missing: dict[str, Place] = {}
         self._paths: dict[tuple[str, Path, str], Path] = {}
         self._refs: dict[Path, ImageRef] = {}
-        self._by_row: dict[tuple[Path, str], list[ImageRef]] = {}
         self._texts: set[Path] = set()
         self._empty: list[str] = []
 
@@ -90,9 +86,9 @@ class RecordFiles:
         if not values and "image" in fields and "page" not in fields and kind.queries[0].image:
             hint = _("Name its image, or correct image in [fields]")
             raise place.error(_("without an image"), hint)
-        refs = self._of_other_row(values, place) if self._mapping.index else []
+        refs: list[ImageRef] = []
         near = (kind.id, kind.name_zh, kind.name_en, kind.domain_zh, kind.domain)
-        for value in () if refs else values:
+        for value in values:
             image = self._name_or_data(value, place)
             if isinstance(image, bytes):
                 refs.append(self._writer.add_image(image, f"{place.file}: {place.item}"))
@@ -110,19 +106,7 @@ class RecordFiles:
             if path not in self._refs:
                 self._refs[path] = self._writer.add_image(source_bytes(path), str(path))
             refs.append(self._refs[path])
-        if self._mapping.index:
-            self._by_row[place.file, record.text(self._mapping.index).strip()] = refs
         return tuple(refs)
-
-    def _of_other_row(self, values: list[object], place: Place) -> list[ImageRef]:
-        """The images of an earlier row, if its number is the only image of a row; else none."""
-        cell = values[0] if len(values) == 1 else None
-        number = str(cell).strip() if isinstance(cell, str | int) else ""
-        if not number or _is_long(number) or PurePosixPath(number).suffix:
-            return []
-        if (place.file, number) not in self._by_row:
-            raise place.error(_("no row {!r} above it has an image", number, hint="Add its image"))
-        return list(self._by_row[place.file, number])
 
     def _name_or_data(self, value: object, place: Place) -> str | bytes:
         """The name of an image, or its bytes, of a value that is one of them or contains it."""
@@ -131,8 +115,6 @@ class RecordFiles:
         if isinstance(value, bytes):
             return value
         text = cell_text(value, "image", place).strip()
-        if self._mapping.index and _is_long(text):
-            text = f"data:;base64,{text}"
         return decoded_image(text, file=place.file, item=place.item) or text
 
     def path_of(self, record: Record) -> str:
@@ -148,10 +130,7 @@ class RecordFiles:
         columns = as_tuple(self._mapping.fields.get("image", ()))
         if not columns and not self._mapping.tables:
             return [record.added["file"]]
-        by_column = [record.values(column, needed=True) for column in columns]
-        if self._mapping.index:
-            return next(filter(None, by_column), [])
-        return [value for values in by_column for value in values]
+        return [value for column in columns for value in record.values(column, needed=True)]
 
     def _is_of_other(self, path: Path, name: str, kind: Task) -> bool:
         """Whether a folder that only the path has is called after another task."""
@@ -270,11 +249,6 @@ class RecordFiles:
         return join_names(
             _("{} (of {})", shortened(name), place_words(place.item)) for name, place in named
         )
-
-
-def _is_long(cell: str) -> bool:
-    """Whether a cell of images is too long for a name or number, so that it is an image."""
-    return len(cell) > _INDEX and not PurePosixPath(cell).suffix
 
 
 @cache

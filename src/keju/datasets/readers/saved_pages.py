@@ -234,9 +234,7 @@ def _find_main_element(root: lxml_html.HtmlElement) -> lxml_html.HtmlElement:
         if _count_characters(element) >= half:
             return element
     # Of equal elements the outermost is first in the document and is chosen.
-    return (
-        max(scores, key=lambda element: scores[element]) if any(scores.values()) else page_element
-    )
+    return max(scores, key=scores.__getitem__) if any(scores.values()) else page_element
 
 
 def _count_characters(element: lxml_html.HtmlElement) -> int:
