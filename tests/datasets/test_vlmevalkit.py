@@ -145,7 +145,9 @@ def test_a_wrong_row_is_named(read, tmp_path: Path, changed: dict[str, object], 
 
 def test_a_table_without_a_column_or_rows_is_named(read, tmp_path: Path) -> None:
     put(tmp_path / "a.tsv", "index\tquestion\timage\n1\tq\tx\n")
-    with pytest.raises(DataError, match=r"no record has a column 'answer'.*Columns: image, image_or_path, index"):
+    with pytest.raises(
+        DataError, match=r"no record has a column 'answer'.*Columns: image, image_or_path, index"
+    ):
         read("vlmevalkit-tsv", tmp_path / "a.tsv", **T7)
     put(tmp_path / "b.tsv", "index\tquestion\timage\tanswer\n")
     with pytest.raises(DataError, match=r"b\.tsv: the table has no lines"):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from keju.datasets.manifest import MANIFEST
 from keju.datasets.readers.base import Options, Reader
-from keju.datasets.readers.detecting import LOWEST, find_best, find_candidates
+from keju.datasets.readers.detecting import find_best
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing
@@ -74,7 +74,7 @@ def import_dataset(
 
     Raises:
         UsageError: no such format or option, an option has a wrong value, `out` contains something
-            else, a path is an address, or `AUTO` finds no format or several.
+            else, a path is an address, or `AUTO` finds several formats.
         DataError: the source does not have the format's layout.
     """
     check_local(src)
@@ -181,12 +181,10 @@ def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader[Any], O
         return FORMATS["mapped"], given, [_("read as mapped by {}", given["map"])]
     if not src.exists():
         raise UsageError("{}: no such file or folder", src)
-    listing, usable = Listing(src), list(FORMATS.list_usable())
-    if not listing.obstacle():
-        candidates = find_candidates(listing, usable)
-        if all(each.detection.fit < LOWEST for each in candidates):
-            return FORMATS["drafted"], given, [_("no format fits; read by its drafted mapping")]
-    reader, detection = find_best(listing, usable)
+    best = find_best(Listing(src), FORMATS.list_usable())
+    if best is None:
+        return FORMATS["drafted"], given, [_("no format fits; read by its drafted mapping")]
+    reader, detection = best
     options = {**detection.options, **given}
     stated = "".join(f" --option {key}={value}" for key, value in options.items())
     return reader, options, [_("read as {}: {}", f"{reader.name}{stated}", detection.what)]

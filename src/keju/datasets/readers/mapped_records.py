@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
-from functools import cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
@@ -135,8 +134,9 @@ def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Pa
         tables.append((table, fitting))
     named = {file for _table, fitting in tables for file in fitting}
     named |= {file for lookup in mapping.lookup for file in _lookup_files(root, lookup)}
-    ignores = ignoring(mapping)
-    unnamed = [path for path, file in paths.items() if file not in named and not ignores(path)]
+    unnamed = [
+        path for path, file in paths.items() if file not in named and not is_ignored(mapping, path)
+    ]
     if unnamed and src.is_dir():
         raise DataError(
             n_(
@@ -151,14 +151,9 @@ def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Pa
     return tables
 
 
-def ignoring(mapping: Mapping) -> Callable[[str], bool]:
-    """A function that checks whether a mapping ignores a column or a table."""
-
-    @cache
-    def is_ignored(name: str) -> bool:
-        return any(name == text or fnmatchcase(name, text) for text in mapping.ignored)
-
-    return is_ignored
+def is_ignored(mapping: Mapping, name: str) -> bool:
+    """Whether a mapping ignores a column or a table."""
+    return any(name == text or fnmatchcase(name, text) for text in mapping.ignored)
 
 
 def _images(src: Path, root: Path) -> Iterator[Record]:
@@ -338,7 +333,7 @@ class NamedColumns:
     """The columns that a mapping names and ignores, compared with those of the records."""
 
     def __init__(self, mapping: Mapping) -> None:
-        self._ignores = ignoring(mapping)
+        self._mapping = mapping
         self._seen: set[str] = set()
         self._files: set[Path] = set()
         self._wanted: dict[str, str] = {}
@@ -396,7 +391,7 @@ class NamedColumns:
 
     def _leave_out(self, column: str, place: Place) -> None:
         """Take a column that nothing names as ignored, or refuse it."""
-        if self._ignores(column):
+        if is_ignored(self._mapping, column):
             import_log().ignored(column)
             return
         # A misspelt name leaves another column unnamed; the misspelt one is the mistake.

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.errors import DataError, UsageError
+from keju.errors import DataError
 from keju.texts import _
-
-FIELD_OPTION = "field."
 
 JsonObject = dict[str, object]
 
@@ -48,48 +46,30 @@ def place_words(item: str) -> str:
 
 
 def map_fields(
-    file: Path,
-    records: Sequence[JsonObject],
-    wanted: Mapping[str, Field],
-    given: Mapping[str, str] | None = None,
+    file: Path, records: Sequence[JsonObject], wanted: Mapping[str, Field]
 ) -> dict[str, str]:
-    """The name of each required field in these records.
+    """The name of each field in these records, by role; of an optional one only if it exists.
 
-    A given name must exist; else the first known name that exists is used, ignoring case, ``_`` and
-    spaces.
-
-    Args:
-        file: the file, for errors.
-        records: its records.
-        wanted: the fields that the reader needs, by role.
-        given: names by role, from the options ``field.ROLE=NAME``; None if there are no such
-            options.
+    It is the first known name that exists, ignoring case, ``_``, ``-`` and spaces.
 
     Raises:
-        UsageError: a name is given for a role that this format does not have.
         DataError: a required field is missing; the error shows expected and found.
     """
     keys = list(dict.fromkeys(key for record in records for key in record))
-    names = given or {}
-    if unknown := sorted(set(names) - set(wanted)):
-        raise UsageError("no field {!r} to map. Fields: {}", unknown[0], ", ".join(wanted))
+    plain = {plain_field(key): key for key in reversed(keys)}
     found: dict[str, str] = {}
     for role, field in wanted.items():
-        name = _name_among(keys, role, field, names)
-        if name is not None:
-            found[role] = name
-        elif field.required or role in names:
-            looked_for = names.get(role) or " or ".join(field.names)
-            hint = _("Rename it to {}", field.names[0])
-            if given is not None:
-                hint = _("Give its name: --option {}{}=NAME", FIELD_OPTION, role)
+        names = [plain[name] for name in map(plain_field, field.names) if name in plain]
+        if names:
+            found[role] = names[0]
+        elif field.required:
             problem = _(
                 "no field for the {} (expected {}); found the fields {}",
                 role,
-                looked_for,
+                " or ".join(field.names),
                 ", ".join(keys[:30]) or _("none"),
             )
-            raise DataError(problem, file=file, hint=hint)
+            raise DataError(problem, file=file, hint=_("Rename it to {}", field.names[0]))
     return found
 
 
@@ -113,16 +93,6 @@ def text_of(record: JsonObject, key: str | None, place: Place) -> str:
     raise place.error(
         _("expected text in {!r}; found {}", key, type(value).__name__, hint="Write it as a text")
     )
-
-
-def _name_among(
-    keys: Sequence[str], role: str, field: Field, given: Mapping[str, str]
-) -> str | None:
-    if role in given:
-        return given[role] if given[role] in keys else None
-    plain = {plain_field(key): key for key in reversed(keys)}
-    wanted = map(plain_field, field.names)
-    return next((plain[name] for name in wanted if name in plain), None)
 
 
 def plain_field(name: str) -> str:
