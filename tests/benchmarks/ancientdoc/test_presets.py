@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.datasets.readers.mapped import read_mapped
+from keju.datasets.readers.mapped import FileSettings, read_mapped
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.values import canonical
 from keju.errors import DataError, UsageError
@@ -22,7 +22,7 @@ def read(src: Path, out: Path, edit: ancientdoc.Edit, **about: str) -> tuple[lis
     """Items and notes of a source by a preset with an edit."""
     mapping = ancientdoc.mapping_of(edit)
     with DatasetWriter(out, name="n", version="1", **about) as writer:
-        notes = list(read_mapped(src, writer, mapping))
+        notes = list(read_mapped(src, writer, mapping, FileSettings()))
     return Dataset.open(out).items(), notes
 
 
@@ -45,7 +45,8 @@ def test_a_layout_that_nobody_has_seen_is_refused_without_its_edit(imported, nam
     for preset in ("ancientdoc", "ancientdoc-lines", "ancientdoc-images"):
         with pytest.raises(
             (DataError, UsageError),
-            match=r"neither mapped nor ignored|no table is called|matches none of",
+            match=r"neither mapped nor ignored|no table is called|matches none of|"
+            r"no record has a column 'answer'. Did you mean 'Knowledge Answer 1'",
         ):
             read(src, place / preset, ancientdoc.Edit(preset, {}), **about)
 

@@ -145,6 +145,7 @@ class _Draft:
         self.ignored: list[str] = []
         self.made: dict[str, Any] = {}
         self.said: list[Task] = []
+        self.nulls: dict[str, None] = {}
         self.roles: dict[str, Columns] = {}
         self.lists = self._lists()
         self.rows = [row for each in self.lists for row in each.rows]
@@ -187,6 +188,8 @@ class _Draft:
             try:
                 for key, shape, rows in lists_in(file, sys.maxsize if whole else SAMPLE):
                     found.append(_List(path, key, shape, [flat(row.cells) for row in rows]))
+                    cells = (cell for row in rows for cell in row.cells.items())
+                    self.nulls |= {column: None for column, value in cells if value is None}
             except DataError as error:
                 if file.suffix.casefold() != ".json":
                     raise
@@ -339,7 +342,9 @@ class _Draft:
 
     def _ids(self) -> None:
         """The id as a template where IDs start again, or where there are none."""
-        column = self.roles.get("id")
+        # A column of IDs without any is a fault; where there is no such column, keju numbers.
+        empty = self._named_roles([*self.nulls]).get("id", [None])
+        column = self.roles.get("id", empty[0])
         if column is None:
             self.roles["id"] = "{task}-{number}"
             return

@@ -137,10 +137,7 @@ def _read_file(src: Path, writer: DatasetWriter, settings: MappedSettings) -> It
         )
     mapping = read_mapping(settings.map)
     writer.declare(mapping=source_text(settings.map))
-    yield from read_mapped(
-        src, writer, mapping, images=settings.images, skip_missing=settings.skip_missing,
-        skip_invalid=settings.skip_invalid,
-    )  # fmt: skip
+    yield from read_mapped(src, writer, mapping, settings, skip_invalid=settings.skip_invalid)
 
 
 READER = Reader(
@@ -157,20 +154,13 @@ def read_mapped(
     src: Path,
     writer: DatasetWriter,
     mapping: Mapping,
+    settings: FileSettings,
     *,
-    images: Path | None = None,
-    skip_missing: bool = False,
     skip_invalid: bool = False,
 ) -> Iterator[str]:
-    """Read a source as its mapping says; yields notes.
+    """Read a source as its mapping, which has no TODO, says; yields notes.
 
-    Args:
-        src: the file or folder.
-        writer: takes images and items.
-        mapping: without TODOs.
-        images: the folder from which the names of images start, in place of the mapping's.
-        skip_missing: leave out records whose image or text file is missing.
-        skip_invalid: leave out records that are not valid; the import log lists them.
+    With `skip_invalid` records that are not valid are left out; the import log lists them.
 
     Raises:
         DataError: the mapping or a record is not valid, a column or table is neither mapped nor
@@ -179,7 +169,7 @@ def read_mapped(
     """
     check_complete(mapping)
     columns = NamedColumns(mapping)
-    files = RecordFiles(src, writer, mapping, images)
+    files = RecordFiles(src, writer, mapping, settings.images)
     transcriptions = _Transcriptions()
     places: dict[str, Place] = {}
     skipped = Counter[bool]()
@@ -188,7 +178,7 @@ def read_mapped(
         if skip_invalid:
             import_log().dropped.append((place.item, english_problem(error)))
         elif isinstance(error, MissingFileError):
-            files.miss(error.name, place, skip=skip_missing)
+            files.miss(error.name, place, skip=settings.skip_missing)
         else:
             raise error
 
@@ -215,7 +205,7 @@ def read_mapped(
         record, reason = import_log().dropped[0]
         raise DataError("no record is valid. The first error: {}", reason, file=src, item=record)
     files.miss_images_of_texts()
-    yield from files.notes(skip=skip_missing)
+    yield from files.notes(skip=settings.skip_missing)
     if skipped[True]:
         total = skipped.total()
         yield _("skipped {} of {} records, since names does not match", skipped[True], total)

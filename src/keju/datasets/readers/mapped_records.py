@@ -387,7 +387,7 @@ class NamedColumns:
     def _check_wanted(self) -> None:
         for column in self._wanted:
             if column not in self._known:
-                raise self._absent(column)
+                raise self._absent(column, self._known)
 
     def _leave_out(self, column: str, place: Place) -> None:
         """Take a column that nothing names as ignored, or refuse it."""
@@ -397,18 +397,18 @@ class NamedColumns:
         # A misspelt name leaves another column unnamed; the misspelt one is the mistake.
         absent = self._wanted.keys() - self._known
         for wanted in nearest_names(column, absent):
-            raise self._absent(wanted)
+            raise self._absent(wanted, [column])
         name = shortened(column)
         raise place.error(
             _("the column {!r} is neither mapped nor ignored", name),
             _('Name it in [fields] or [metadata], or add it to ignored = ["{}"]', name),
         )
 
-    def _absent(self, column: str) -> DataError:
+    def _absent(self, column: str, others: Iterable[str]) -> DataError:
         return DataError(
             "no record has a column {!r}.{}",
             column,
-            did_you_mean(nearest_names(column, self._known)),
+            did_you_mean(nearest_names(column, others)),
             file=min(self._files) if len(self._files) == 1 else None,
             item=self._wanted[column],
             hint=_("Columns: {}", ", ".join(sorted(self._seen)[:40])),

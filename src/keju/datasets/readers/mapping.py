@@ -42,7 +42,8 @@ whose text is a note about the image, or without one the text to draft from."""
 ROLES = (*TEXTS, *LISTS)
 
 _NUMBERED = re.compile(
-    r"(?:tasks?|t|任务)?[\s_.-]?0{0,3}([1-9][0-9]?)(?:[.]0|[\s_.-].*)?", re.IGNORECASE | re.DOTALL
+    r"(?:tasks?|t|任务)?[\s_.-]?0{0,3}([1-9][0-9]?)(?:[.]0|[\s_.-]+\D.*)?",
+    re.IGNORECASE | re.DOTALL,
 )
 
 Shape = Literal["list", "by-key"]

@@ -119,10 +119,7 @@ def reader_of(preset: Preset) -> Reader[PresetSettings]:
             raise UsageError("{}: give {}", src, missing)
         writer.declare(mapping=mapping_text(drafted))
         yield from drafted.notes
-        yield from read_mapped(
-            src, writer, drafted.mapping, images=settings.images,
-            skip_missing=settings.skip_missing,
-        )  # fmt: skip
+        yield from read_mapped(src, writer, drafted.mapping, settings)
 
     def detect(listing: Listing) -> Detection | None:
         if preset.whole:
