@@ -19,7 +19,6 @@ from keju.datasets.readers.words import (
     import_command,
     new_folder,
     shell_word,
-    write_command,
 )
 from keju.errors import shortened
 from keju.items import Item
@@ -225,12 +224,15 @@ def _mapping(src: Path, draft: Drafted) -> Iterator[str]:
         yield n_("  … {n:,} more line", "  … {n:,} more lines", more)
     file = Path("mapping.toml")
     if not draft.todos:
-        yield _("To change the mapping, write it to a file: {}", write_command(src, file))
+        yield _(
+            "To change the mapping, write it to a file: {}",
+            detect_command(src, "--write-map", file),
+        )
         return
     yield from _places(draft)
     yield _("Write the mapping to a file, complete each TODO, and look at the items:")
-    yield f"  {write_command(src, file)}"
-    yield f"  {detect_command(src, file)}"
+    yield f"  {detect_command(src, '--write-map', file)}"
+    yield f"  {detect_command(src, '--map', file)}"
 
 
 def _places(draft: Drafted) -> Iterator[str]:
@@ -250,7 +252,7 @@ def describe_written(src: Path, file: Path, draft: Drafted) -> Iterator[str]:
         yield _("Complete each TODO in {}, then look at the items:", file)
     else:
         yield _("Edit {} as you like, then look at the items:", file)
-    yield f"  {detect_command(src, file)}"
+    yield f"  {detect_command(src, '--map', file)}"
 
 
 def _preview_data(preview: Preview) -> dict[str, object]:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Mapping as Table_
 from functools import cache, cached_property
-from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -312,7 +311,7 @@ class _Draft:
         for each in self.lists:
             table = {"path": each.path, "key": each.key, "shape": each.shape}
             self.made["tables"].append(table)
-            missing = not column or any(not _text(_value(row, column)) for row in each.rows)
+            missing = not column or any(not _text(row, column) for row in each.rows)
             if missing and not is_stated:
                 path = PurePosixPath(each.path)
                 found = _named_in((*each.key[::-1], path.stem, *path.parent.parts[::-1], *outer))
@@ -323,9 +322,7 @@ class _Draft:
             return
         values: dict[str, str] = {}
         domain = self.roles.get("domain", "")
-        for value, within in {
-            (_text(_value(row, column)), _text(_value(row, domain))): None for row in self.rows
-        }:
+        for value, within in {(_text(row, column), _text(row, domain)): None for row in self.rows}:
             found = tasks_called(value, within) if value else []
             self.said += found
             if value and len(found) != 1:
@@ -348,7 +345,7 @@ class _Draft:
         if column is None:
             self.roles["id"] = "{task}-{number}"
             return
-        ids = Counter(_text(_value(row, column)) for row in self.rows)
+        ids = Counter(_text(row, column) for row in self.rows)
         if bare := ids[""]:
             self.roles["id"] = self._todo(
                 n_("{n:,} record without {}", "{n:,} records without {}", bare, str(column))
@@ -388,7 +385,7 @@ class _Draft:
             if plain in self.words.never:
                 self.ignored.append(column)
             elif self._is_short(column):
-                metadata[_unused(canonical or column, metadata)] = column
+                metadata[column if canonical in metadata else canonical or column] = column
             else:
                 self.ignored.append(column)
                 self.notes.append(_("not short texts: {} is ignored", column))
@@ -475,28 +472,13 @@ def _columns(rows: Iterable[JsonObject]) -> list[str]:
     return list(dict.fromkeys(column for row in rows for column in row))
 
 
-def _value(row: JsonObject, columns: Columns) -> object:
-    """The value of the first column that has one, or of a template."""
-    for column in as_tuple(columns):
-        if "{" in column:
-            return re.sub(r"\{([^{}:]+)\}", lambda blank: _text(row.get(blank[1])), column)
-        if row.get(column) not in (None, ""):
-            return row[column]
-    return ""
-
-
-def _unused(name: str, names: Table_[str, object]) -> str:
-    """A name that is not in use: `name`, or ``NAME_2`` and so on."""
-    numbered = (f"{name}_{number}" for number in count(2))
-    return name if name not in names else next(each for each in numbered if each not in names)
-
-
-def _text(value: object) -> str:
+def _text(row: JsonObject, columns: Columns) -> str:
+    """The text of the first column that has one."""
+    values = (row.get(column) for column in as_tuple(columns))
+    value = next((value for value in values if value not in (None, "")), "")
     if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, list):
-        return " | ".join(map(_text, value))
-    return "" if value is None or isinstance(value, bytes) else str(value).strip()
+        value = int(value)
+    return str(value).strip()
 
 
 # ---- the text of a mapping

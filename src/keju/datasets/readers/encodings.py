@@ -2,8 +2,8 @@
 
 UTF-16 is known by its byte-order mark. Any other text that is not UTF-8 is decoded as GB18030, Big5
 and Shift_JIS. If only GB18030 or only Big5 decodes it to characters that texts have, it is that
-one; else the user must name it. Of 3,589 pieces of classical texts in GB18030 and Big5, none was read wrongly
-and 151 were refused, 142 of them of 10 characters (benchmarks/encoding_detection.py).
+one; else the user must name it. Of 3,589 pieces of classical texts in GB18030 and Big5, none was
+read wrongly and 151 were refused, 142 of them of 10 characters (benchmarks/encoding_detection.py).
 """
 
 from __future__ import annotations

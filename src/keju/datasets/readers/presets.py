@@ -33,7 +33,7 @@ from keju.datasets.readers.mapped_records import PLACE_COLUMNS
 from keju.datasets.readers.mapping import Columns, Mapping, as_tuple, mapping_from, tasks_called
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES
-from keju.datasets.readers.words import write_command
+from keju.datasets.readers.words import detect_command
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml
@@ -286,7 +286,7 @@ def check_drafted(drafted: Drafted, src: Path) -> None:
         DataError: naming the first place, and the command that writes the mapping.
     """
     if left := drafted.todos:
-        command = write_command(src, Path("mapping.toml"))
+        command = detect_command(src, "--write-map", Path("mapping.toml"))
         hint = _("Write the mapping and complete it: {}", command)
         raise DataError("not certain: {} = TODO: {}", *left[0], file=src, hint=hint)
 

@@ -42,16 +42,10 @@ def import_command(
     return " ".join(shell_word(word) for word in words)
 
 
-def detect_command(src: Path, mapping: Path | None = None) -> str:
-    """The command that examines a source, by a mapping file if one is given."""
+def detect_command(src: Path, option: str = "", mapping: Path = Path()) -> str:
+    """The command that examines a source, with ``--map`` or ``--write-map`` and a mapping file."""
     words = ["keju", "data", "detect", _path(src)]
-    words += ["--map", _path(mapping)] if mapping else []
-    return " ".join(shell_word(word) for word in words)
-
-
-def write_command(src: Path, mapping: Path) -> str:
-    """The command that writes the draft of a mapping file for a source."""
-    words = ["keju", "data", "detect", _path(src), "--write-map", _path(mapping)]
+    words += [option, _path(mapping)] if option else []
     return " ".join(shell_word(word) for word in words)
 
 
