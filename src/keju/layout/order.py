@@ -13,7 +13,6 @@ from keju.layout.column_grid import measure_column_grid
 from keju.layout.columns import cut_columns
 from keju.layout.marginalia import MARGINAL_KINDS, find_centre, find_margins
 from keju.layout.notes import find_notes
-from keju.layout.registers import split_registers
 from keju.layout.sequence import order_column
 from keju.layout.skew import estimate_skew
 
@@ -65,14 +64,12 @@ def group_columns(lines: Sequence[Line]) -> list[list[Line]]:
     return [[lines[at] for at in column] for column in _grouped(lines)]
 
 
-def page_text(lines: Sequence[Line], *, kinds: Collection[LineKind] | None = None) -> str:
+def page_text(lines: Sequence[Line]) -> str:
     r"""The text of lines in reading order, one row per column of the page.
 
     Args:
         lines: the lines, e.g. `PageOrder.reading`. Their order is kept; their outlines only
             determine which of them share a column. A line without an outline is a row of its own.
-        kinds: the kinds of line to include; None includes all. A skipped line does not divide a
-            column: main text continues in the same row after its note.
 
     Returns:
         Rows joined with ``"\n"``; lines without text are skipped.
@@ -81,7 +78,7 @@ def page_text(lines: Sequence[Line], *, kinds: Collection[LineKind] | None = Non
     rows: list[str] = []
     last = -1
     for at, line in enumerate(lines):
-        if not line.text or (kinds is not None and line.kind not in kinds):
+        if not line.text:
             continue
         column = column_of.get(at, -1)
         if column == last >= 0:
@@ -115,7 +112,6 @@ def _analyse(lines: Sequence[Line], width: float, height: float) -> _Found:
     boxes = straighten(lines, skew)
     named = {line.kind for line in lines}
     text = [at for at, line in enumerate(lines) if line.kind not in MARGINAL_KINDS]
-    marks = [at for at, line in enumerate(lines) if line.kind in {"number", "margin"}]
     kinds: dict[int, LineKind] = {}
     # A source that labels head notes, or the centre column, is assumed to label all of them.
     if not named & {"head", "foot"}:
@@ -128,8 +124,7 @@ def _analyse(lines: Sequence[Line], width: float, height: float) -> _Found:
         grid = measure_column_grid(some, _notes(lines, text))
         middle = rotate(width / 2, height / 2, skew)[0]
         columns = cut_columns(some, grid)
-        seen = boxes.take(marks)
-        centre = find_centre(some, columns, grid, marks=seen, middle=middle, width=width)
+        centre = find_centre(some, columns, grid, middle=middle, width=width)
         kinds |= {text[at]: "centre" for column in centre for at in column.members}
         text = [at for at in text if at not in kinds]
     ordered, notes = _columns(lines, boxes, text)
@@ -143,16 +138,11 @@ def _columns(
     lines: Sequence[Line], boxes: Boxes, text: Sequence[int]
 ) -> tuple[list[list[int]], list[int]]:
     """The columns of these lines, in reading order, and which lines are halves of notes."""
-    ordered: list[list[int]] = []
-    notes: list[int] = []
     some = boxes.take(text)
-    for register in split_registers(some, measure_column_grid(some, _notes(lines, text))):
-        places = [text[at] for at in register]
-        part = boxes.take(places)
-        grid = measure_column_grid(part, _notes(lines, places))
-        columns = cut_columns(part, grid)
-        notes += [places[at] for at in find_notes(part, columns, grid)]
-        ordered += [[places[at] for at in order_column(part, col.members)] for col in columns]
+    grid = measure_column_grid(some, _notes(lines, text))
+    columns = cut_columns(some, grid)
+    notes = [text[at] for at in find_notes(some, columns, grid)]
+    ordered = [[text[at] for at in order_column(some, column.members)] for column in columns]
     return ordered, notes
 
 
