@@ -244,15 +244,14 @@ def test_rows_are_horizontal_with_their_lower_edge_as_baseline(tmp_path):
     assert next(root.iter("{*}Baseline")).get("points") == "9,60 209,64"
 
 
-def test_a_line_that_goes_against_its_region_says_so(tmp_path):
+def test_a_line_of_another_direction_begins_a_region_of_its_own(tmp_path):
     row = column("3", "天地", polygon=((10, 20), (210, 20), (210, 60), (10, 60)))
     single = column("4", "天", polygon=((100, 100), (150, 100), (150, 140), (100, 140)))
     lines = column("1", "天地玄黃", 300), column("2", "宇宙洪荒", 250), row, single
     found = valid("alto", one(tmp_path, "alto", *lines))
-    assert next(found.iter("{*}TextBlock")).get("BASEDIRECTION") == "ttb"
-    assert [each.get("BASEDIRECTION") for each in found.iter("{*}TextLine")] == [
-        None, None, "ltr", None,
-    ]  # fmt: skip
+    blocks = list(found.iter("{*}TextBlock"))
+    assert [each.get("BASEDIRECTION") for each in blocks] == ["ttb", "ltr", "ttb"]
+    assert [len(each.findall("{*}TextLine")) for each in blocks] == [2, 1, 1]
 
 
 def test_a_new_kind_of_line_begins_a_region_of_its_own(tmp_path):
