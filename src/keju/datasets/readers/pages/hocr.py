@@ -205,7 +205,7 @@ def _lines(
         # A name, a place and a confidence are those of a container with this text alone.
         is_own = element not in areas and element is not page and number_of[element] == 1
         own = _properties(element) if is_own else {}
-        name = (element.get("id") if is_own else None) or f".{place}"
+        name = (element.get("id") if is_own else None) or f"page.{place}"
         outline = _outline(own, path, name) or box_around(
             _outline(_properties(word), path, name) for word in chunk.words
         )
@@ -213,7 +213,7 @@ def _lines(
         is_line = bool(_LINES & _classes(element)) and is_own
         types.append(_kind(element, _TESSERACT_KINDS if by_tesseract and is_line else _KINDS))
         types = list(filter(None, types))
-        line = line_of(name, chunk.text, outline, types=types, kinds=kinds)
+        line = line_of(name, chunk.text, outline, types, kinds)
         confidences = [_properties(word).get("x_wconf") for word in chunk.words] + [
             own.get("x_wconf")
         ]

@@ -15,14 +15,13 @@ from keju.datasets.readers.xml_parsing import name_of
 
 
 class TextPart(NamedTuple):
-    """A text in a file: the element that has it, its level (line, word, glyph …), and the text.
+    """A text in a file, and the element that has it.
 
     `repeats` means that the text is that of the elements inside once more, as PAGE-XML gives the
     text of a region and those of its lines.
     """
 
     element: etree._Element
-    level: str
     text: str
     repeats: bool = False
 
@@ -47,7 +46,7 @@ def report_lost_text(
             continue
         above = next((each for each in part.element.iterancestors() if each in taken), None)
         if above is not None:
-            finer[above, part.level].append(part)
+            finer[above, name_of(part.element)].append(part)
         else:
             inside = (taken.get(each, "") for each in part.element.iter() if part.repeats)
             _report([part], "".join(inside), file)
@@ -64,7 +63,7 @@ def text_nodes(root: etree._Element, outside: Iterable[str] = ()) -> Iterator[Te
             continue
         text = "".join(filter(None, [element.text, *(child.tail for child in element)]))
         if text.strip():
-            yield TextPart(element, "text", text)
+            yield TextPart(element, text)
 
 
 def _report(parts: list[TextPart], taken: str, file: Path) -> None:
