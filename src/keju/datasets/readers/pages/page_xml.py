@@ -77,7 +77,7 @@ def read_page(
         raise DataError(
             "the root element is <{}>, not <{}>, so this is not {}",
             name_of(root),
-            next(name for name, each in ROOTS.items() if each == wanted),
+            "alto" if wanted == "ALTO" else "PcGts",
             wanted,
             file=path,
             hint=_(
@@ -153,16 +153,10 @@ class _Reader:
         self.taken: dict[etree._Element, str] = {}
 
     def _row(
-        self,
-        name: str,
-        text: str,
-        outline: tuple[Point, ...],
-        around: _Around,
-        types: Sequence[str] = (),
-        ids: Sequence[str] = (),
+        self, name: str, text: str, outline: tuple[Point, ...], around: _Around, *types: str
     ) -> _Row:
         line = line_of(name, text, outline, (*around.types, *types), self._kinds)
-        return _Row(line, (*ids, *around.ids))
+        return _Row(line, around.ids)
 
     def _number(self, element: etree._Element, name: str, item: str = "") -> float:
         return number(element.get(name), file=self._path, item=item or name_of(element))
@@ -223,8 +217,6 @@ _NO_REGIONS = frozenset({"TextLine", "TextEquiv", "Word", "Glyph", "Coords"})
 _PARTS = ("Word", "Glyph", "Graphemes", "Grapheme", "GraphemeGroup", "NonPrintingChar")
 """Elements of which the text of a line or word consists."""
 
-_CUSTOM = re.compile(r"(\w+)\s*\{([^{}]*)\}")
-
 
 class _PageXml(_Reader):
     def __init__(self, path: Path, kinds: Kinds | None, root: etree._Element) -> None:
@@ -250,7 +242,7 @@ class _PageXml(_Reader):
         for place, element in enumerate(_by_index(list(children(parent, "TextLine")))):
             name = element.get("id") or around.name(place + 1)
             text, outline = self._text_of(element) or "", self._outline(element, name)
-            rows.append(self._row(name, text, outline, around, [_type_of(element)]))
+            rows.append(self._row(name, text, outline, around, _type_of(element)))
         inner = [
             child for child in parent if name_of(child) not in _NO_REGIONS and _holds_text(child)
         ]
@@ -299,14 +291,14 @@ class _PageXml(_Reader):
         the first one.
         """
         versions = list(children(element, "TextEquiv"))
-        if any(version.get("index", "").strip() for version in versions):
-            ranks = [
-                self._number(version, "index") if version.get("index", "").strip() else math.inf
-                for version in versions
-            ]
-        else:
-            ranks = [-_confidence(version) for version in versions]
-        return _forms_of(versions[ranks.index(min(ranks))]) if versions else None
+        if not versions:
+            return None
+        indices = [
+            self._number(version, "index") if version.get("index", "").strip() else math.inf
+            for version in versions
+        ]
+        ranks = indices if min(indices) < math.inf else [-_confidence(each) for each in versions]
+        return _forms_of(versions[ranks.index(min(ranks))])
 
     def texts(self, root: etree._Element) -> Iterator[TextPart]:
         """All texts of the file; of the versions of one text only that which counts."""
@@ -358,12 +350,9 @@ def _confidence(version: etree._Element) -> float:
 
 def _custom(element: etree._Element, group: str, key: str) -> str:
     """A value of Transkribus's ``custom`` attribute, e.g. ``structure {type:Title;}``."""
-    for name, body in _CUSTOM.findall(element.get("custom", "")):
-        for pair in body.split(";") if name == group else ():
-            word, _, value = pair.partition(":")
-            if word.strip() == key:
-                return str(value.strip())
-    return ""
+    pattern = rf"\b{group}\s*\{{(?:[^{{}}]*;)?\s*{key}\s*:([^;{{}}]*)"
+    found = re.search(pattern, element.get("custom", ""))
+    return found[1].strip() if found else ""
 
 
 def _type_of(element: etree._Element) -> str:
@@ -448,18 +437,24 @@ class _Alto(_Reader):
         """The lines in a block or margin, and in those inside it."""
         rows = list[_Row]()
         for place, child in enumerate(parent):
-            own, is_line = child.get("ID", ""), name_of(child) == "TextLine"
+            own, kind, before = child.get("ID", ""), name_of(child), child.getprevious()
             labels = [self._labels.get(ref) for ref in child.get("TAGREFS", "").split()]
             types = [label for label in labels if label is not None]
-            if is_line or _begins_strings(child):
-                parts = list(child) if is_line else _strings_from(child)
-                text, outline = self._text_of(parts), self._outline(child, parts)
-                ids = [id_ for part in (*parts, child) if (id_ := part.get("ID"))]
-                name = own or around.name(place + 1)
-                rows.append(self._row(name, text, outline, around, types, ids))
-            elif name_of(child) not in _IN_LINES:
-                margin = [name_of(child)] if name_of(child) in _MARGINS else []
+            if kind == "TextLine":
+                parts = list(child)
+            elif kind not in _IN_LINES:
+                margin = [kind] if kind in _MARGINS else []
                 rows += self.rows(child, around.inside(own, *margin, *types))
+                continue
+            elif before is not None and name_of(before) in _IN_LINES:
+                continue
+            else:
+                siblings = (child, *child.itersiblings())
+                parts = list(takewhile(lambda sibling: name_of(sibling) in _IN_LINES, siblings))
+            name, text = own or around.name(place + 1), self._text_of(parts)
+            row = self._row(name, text, self._outline(child, parts), around, *types)
+            ids = (id_ for part in (*parts, child) if (id_ := part.get("ID")))
+            rows.append(_Row(row.line, (*ids, *row.ids)))
         return rows
 
     def _text_of(self, parts: Sequence[etree._Element]) -> str:
@@ -507,15 +502,3 @@ class _Alto(_Reader):
 
     def _length(self, element: etree._Element, name: str) -> float:
         return self._scale * self._number(element, name, element.get("ID", ""))
-
-
-def _begins_strings(element: etree._Element) -> bool:
-    """Whether an element is the first of strings that are in no line."""
-    before = element.getprevious()
-    return name_of(element) in _IN_LINES and (before is None or name_of(before) not in _IN_LINES)
-
-
-def _strings_from(element: etree._Element) -> list[etree._Element]:
-    """An element and the following ones that can be in a line."""
-    following = takewhile(lambda sibling: name_of(sibling) in _IN_LINES, element.itersiblings())
-    return [element, *following]
