@@ -38,8 +38,7 @@ from keju.text import answer_part
 from keju.texts import _
 
 _ENGINES = ("rapidocr", "tesseract")
-_PROGRAMS = (*_ENGINES, "onnxruntime", "openvino", "transformers", "torch")
-"""Keys of a model's identity that are versions of programs."""
+"""Keys of a model's identity that are versions of engines."""
 
 _PATH = re.compile(r"[/\\.~]|[A-Za-z]:[/\\]")
 _OF_IMAGE = re.compile(r"([1-9][0-9]{0,3})-")
@@ -155,14 +154,11 @@ def export_pages(
 
 
 class _PageWriter(NamedTuple):
-    """Writes pages into a directory, with copies of their images from `dataset` if it is given.
-
-    `engine` is its name, its version, and other programs with versions.
-    """
+    """Writes pages into a directory, with copies of their images from `dataset` if it is given."""
 
     out: Path
     form: str
-    engine: tuple[str, str, str]
+    engine: tuple[str, str]
     created: str
     dataset: Dataset | None
 
@@ -251,19 +247,13 @@ def _divided(response: Response, images: int) -> list[tuple[Sequence[Line], str]
     return [(part, page_text([line for line in part if line.kind in FLOW])) for part in parts]
 
 
-def _engine(manifest: RunManifest, model: str) -> tuple[str, str, str]:
-    """The engine's name, without the directories of its weights or declaration, and versions."""
+def _engine(manifest: RunManifest, model: str) -> tuple[str, str]:
+    """The engine's name, without the directories of its weights or declaration, and its version."""
     identity = manifest.models[model]
-    versions = {
-        name: identity[name].removeprefix(f"{name} ") for name in _PROGRAMS if name in identity
-    }
-    own = next((versions[name] for name in _ENGINES if name in versions), "")
-    settings = [f"{name} {value}" for name, value in versions.items()]
-    if order := identity.get("reading_order"):
-        settings.append(f"reading order: {order}")
+    version = next((identity[name] for name in _ENGINES if name in identity), "")
     kind, colon, rest = model.partition(":")
     rest = PurePath(rest.replace("\\", "/")).name if _PATH.match(rest) else rest
-    return clean(f"{kind}{colon}{rest}"), clean(own), clean(", ".join(settings))
+    return clean(f"{kind}{colon}{rest}"), clean(version.rpartition(" ")[2])
 
 
 def _time(manifest: RunManifest) -> str:

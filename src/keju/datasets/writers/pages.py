@@ -111,8 +111,7 @@ class PageContent(NamedTuple):
     """One page: its image's name and size in pixels, its lines in reading order, its text.
 
     `text` is the running text, one row per column; `number` counts the images of an item from 1;
-    `created` is a UTC time as XML Schema writes it. `engine` is the name of the engine, `version`
-    its version, and `settings` the other programs with versions.
+    `created` is a UTC time as XML Schema writes it. `version` is that of the engine.
     """
 
     image: str
@@ -123,7 +122,6 @@ class PageContent(NamedTuple):
     text: str
     engine: str
     version: str
-    settings: str
     exporter: str
     created: str
 
