@@ -414,36 +414,28 @@ def xml_roots(listing: Listing) -> Counter[str]:
     return Counter(root_name(listing.head(path, _BEGINNING)) for path in sample)
 
 
-def _detect_xml(listing: Listing, form: str) -> Detection | None:
-    """Recognise one page per XML file by the root elements."""
-    roots = xml_roots(listing)
-    pages = sum(count for root, count in roots.items() if ROOTS.get(root) == form)
+def _detect(listing: Listing, form: str) -> Detection | None:
+    """Recognise pages by the root elements of XML files, or by the class of hOCR's pages."""
+    if form == "hOCR":
+        html = listing.ending("html", "htm", "xhtml")[:_SAMPLE]
+        hocr = (path for path in html if b"ocr_page" in listing.head(path))
+        paths = (*listing.ending("hocr"), *hocr)
+        pages, others = len(paths), len(listing.ending("xml", "txt"))
+    else:
+        paths, roots = listing.ending("xml"), xml_roots(listing)
+        pages = sum(count for root, count in roots.items() if ROOTS.get(root) == form)
+        known = {"", *_COMPANIONS}
+        others = sum(count for root, count in roots.items() if root not in known) - pages
     if not pages:
         return None
-    others = sum(count for root, count in roots.items() if root not in {"", *_COMPANIONS}) - pages
-    paths = listing.ending("xml")
+    images = len(listing.images)
     what = _(
         "{} in {}, {}",
         n_("{n} {} file", "{n} {} files", len(paths), form),
         n_("{n} folder", "{n} folders", len({path.parent for path in paths})),
-        _count_images(listing),
+        n_("{n} image", "{n} images", images) if images else _("no images"),
     )
     return Detection(pages / (pages + others), what)
-
-
-def _detect_hocr(listing: Listing) -> Detection | None:
-    html = listing.ending("html", "htm", "xhtml")[:_SAMPLE]
-    pages = [*listing.ending("hocr"), *(path for path in html if b"ocr_page" in listing.head(path))]
-    if not pages:
-        return None
-    count = n_("{n} {} file", "{n} {} files", len(pages), "hOCR")
-    fit = len(pages) / (len(pages) + len(listing.ending("xml", "txt")))
-    return Detection(fit, _("{}, {}", count, _count_images(listing)))
-
-
-def _count_images(listing: Listing) -> str:
-    images = len(listing.images)
-    return n_("{n} image", "{n} images", images) if images else _("no images")
 
 
 PAGE_XML = Reader(
@@ -452,7 +444,7 @@ PAGE_XML = Reader(
     _page_layout("PAGE-XML"),
     partial(import_pages, form="PAGE-XML"),
     PageSettings,
-    partial(_detect_xml, form="PAGE-XML"),
+    partial(_detect, form="PAGE-XML"),
     texts=False,  # XML declares its own encoding.
 )
 ALTO = Reader(
@@ -461,7 +453,7 @@ ALTO = Reader(
     _page_layout("ALTO"),
     partial(import_pages, form="ALTO"),
     AltoSettings,
-    partial(_detect_xml, form="ALTO"),
+    partial(_detect, form="ALTO"),
     texts=False,
 )
 HOCR = Reader(
@@ -470,5 +462,5 @@ HOCR = Reader(
     _page_layout("hOCR").replace(".xml ", ".hocr"),
     partial(import_pages, form="hOCR"),
     PageSettings,
-    _detect_hocr,
+    partial(_detect, form="hOCR"),
 )
