@@ -219,26 +219,19 @@ def _pattern(name: str) -> Item:
 def _files(src: Path) -> tuple[Path, list[Path]]:
     """The directory that paths are relative to, and the files with page images."""
     if src.is_dir():
-        files = list(files_under(src, _KINDS))
-        if files:
+        if files := list(files_under(src, _KINDS)):
             return src, files
-        raise DataError(
-            "expected images with .txt files of the same name; found {}",
-            join_names(path.as_posix() for path in Listing(src).files) or _("none"),
-            file=src,
-            hint="Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)",
-        )
-    if _suffix(src) in _MANY_PAGES:
+    elif _suffix(src) in _MANY_PAGES:
         return src.parent, [src]
-    what, hint = src.name, ""
+    listing = Listing(src)
+    hint = _("Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)")
     if command := unpacking_command(src):
-        what, hint = _("an archive"), _("Unpack it: {}", command)
-    elif _suffix(src) in EXTENSIONS:
-        what = _("one image")
+        hint = _("Unpack it: {}", command)
+    elif listing.images:
         hint = _("Give its folder: {}", import_command("pages", src.parent, {}))
     raise DataError(
-        "expected a folder of images with .txt files, a PDF or a TIFF; found {}",
-        what,
+        "expected images with .txt files of the same name, a PDF or a TIFF; found {}",
+        join_names(path.as_posix() for path in listing.files) or _("none"),
         file=src,
         hint=hint,
     )
@@ -256,18 +249,16 @@ def _item(
     file = scan.file.relative_to(root)
     check_name(file.as_posix(), scan.file)
     within = f"{scan.file}: page {number}" if scan.pages else str(scan.file)
-    ref = writer.add_image(image.data, within)
     answer = text.strip("\n\t ")
     about = {"file": file.as_posix()}
+    group = file.parent.as_posix() if file.parent.parts else root.resolve().name
     if scan.pages:
         about |= {"page": str(number)} | ({"page_image": image.made} if image.made else {})
         group = file.with_suffix("").as_posix()
-    else:
-        group = file.parent.as_posix() if file.parent.parts else root.resolve().name
     return replace(
         pattern,
         id=(file.parent / scan.name(number)).as_posix(),
-        images=(ref,),
+        images=(writer.add_image(image.data, within),),
         answer=answer,
         transcription=answer or None,
         group=group,
