@@ -180,30 +180,31 @@ class _PageWriter(NamedTuple):
         self, row: PageRow, ref: ImageRef, stem: str, answer: Sequence[Line], text: str
     ) -> PageRow:
         form = PAGE_FORMS[self.form]
-        written = [line.text for line in answer]
         lines = page_lines(answer, ref.width, ref.height)
         rows = re.split(r"\r\n|\r|\n", text) if text else []
+        written = [line.text for line in answer] if form.template and answer else rows
         if not lines:
             lines = [PageLine(clean(text)) for text in rows if text.strip()]
-        if form.of_text or not answer:
-            written = rows
-        page = PageContent(
-            row.image,
-            ref.width,
-            ref.height,
-            row.page,
-            lines,
-            "\n".join(map(clean, rows)),
-            *self.engine,
-            exporter=f"keju {__version__}",
-            created=self.created,
-        )
+        if form.template:
+            page = PageContent(
+                row.image,
+                ref.width,
+                ref.height,
+                row.page,
+                lines,
+                *self.engine,
+                exporter=f"keju {__version__}",
+                created=self.created,
+            )
+            data = form.write(page)
+        else:
+            data = "".join(f"{clean(text)}\n" for text in rows).encode()
         file = f"{stem}{form.suffix}"
-        _write(self.out / file, form.write(page))
+        _write(self.out / file, data)
         if self.dataset is not None:
             # Many programs ignore the EXIF orientation, and the coordinates are upright.
-            data = upright_file(self.dataset.image_bytes(ref), name=ref.path)
-            _write(self.out / row.image, data)
+            image = upright_file(self.dataset.image_bytes(ref), name=ref.path)
+            _write(self.out / row.image, image)
         placed = [bool(line.outline) for line in lines]
         status = (
             "empty" if not placed

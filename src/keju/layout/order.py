@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -44,14 +43,35 @@ def order_lines(lines: Sequence[Line], *, width: float, height: float) -> PageOr
         The running text and the marginalia; the rules are those of `keju.layout`.
     """
     placed = _placed(lines)
-    found = _analyse([lines[at] for at in placed], width, height)
-    reading = [placed[at] for column in found.columns for at in column]
-    marginalia = [placed[at] for at in found.marginalia]
-    kinds = {placed[at]: kind for at, kind in found.kinds.items()}
+    some = [lines[at] for at in placed]
+    skew = estimate_skew(some)
+    boxes = straighten(some, skew)
+    named = {line.kind for line in some}
+    text = [at for at, line in enumerate(some) if line.kind not in MARGINAL_KINDS]
+    kinds: dict[int, LineKind] = {}
+    # A source that labels head notes, or the centre column, is assumed to label all of them.
+    if not named & {"head", "foot"}:
+        part = boxes.take(text)
+        margins = find_margins(part, measure_column_grid(part))
+        kinds |= {text[at]: kind for at, kind in margins.items()}
+        text = [at for at in text if at not in kinds]
+    if "centre" not in named:
+        part = boxes.take(text)
+        grid = measure_column_grid(part, _notes(some, text))
+        middle = rotate(width / 2, height / 2, skew)[0]
+        centre = find_centre(part, cut_columns(part, grid), grid, middle=middle, width=width)
+        kinds |= {text[at]: "centre" for column in centre for at in column.members}
+        text = [at for at in text if at not in kinds]
+    columns, notes = _columns(some, boxes, text)
+    kinds |= dict.fromkeys(notes, "note")
+    beside, _ = _columns(some, boxes, sorted(set(range(len(some))) - set(text)))
+    reading = [placed[at] for column in columns for at in column]
+    marginalia = [placed[at] for column in beside for at in column]
     _put_unplaced(lines, set(placed), reading, marginalia)
+    kind_of = {placed[at]: kind for at, kind in kinds.items()}
     return PageOrder(
-        reading=tuple(_with_kind(lines[at], kinds.get(at)) for at in reading),
-        marginalia=tuple(_with_kind(lines[at], kinds.get(at)) for at in marginalia),
+        reading=tuple(_with_kind(lines[at], kind_of.get(at)) for at in reading),
+        marginalia=tuple(_with_kind(lines[at], kind_of.get(at)) for at in marginalia),
     )
 
 
@@ -89,12 +109,6 @@ def page_text(lines: Sequence[Line]) -> str:
     return "\n".join(rows)
 
 
-class _Found(NamedTuple):
-    columns: list[list[int]]
-    marginalia: list[int]
-    kinds: dict[int, LineKind]
-
-
 def _placed(lines: Sequence[Line]) -> list[int]:
     return [at for at, line in enumerate(lines) if outline(line.polygon) is not None]
 
@@ -104,34 +118,6 @@ def _grouped(lines: Sequence[Line]) -> list[list[int]]:
     some = [lines[at] for at in placed]
     columns, _ = _columns(some, straighten(some, estimate_skew(some)), list(range(len(some))))
     return [[placed[at] for at in column] for column in columns]
-
-
-def _analyse(lines: Sequence[Line], width: float, height: float) -> _Found:
-    """Order lines that all have outlines: indices of the columns' lines, and of the marginalia."""
-    skew = estimate_skew(lines)
-    boxes = straighten(lines, skew)
-    named = {line.kind for line in lines}
-    text = [at for at, line in enumerate(lines) if line.kind not in MARGINAL_KINDS]
-    kinds: dict[int, LineKind] = {}
-    # A source that labels head notes, or the centre column, is assumed to label all of them.
-    if not named & {"head", "foot"}:
-        some = boxes.take(text)
-        margins = find_margins(some, measure_column_grid(some))
-        kinds |= {text[at]: kind for at, kind in margins.items()}
-        text = [at for at in text if at not in kinds]
-    if "centre" not in named:
-        some = boxes.take(text)
-        grid = measure_column_grid(some, _notes(lines, text))
-        middle = rotate(width / 2, height / 2, skew)[0]
-        columns = cut_columns(some, grid)
-        centre = find_centre(some, columns, grid, middle=middle, width=width)
-        kinds |= {text[at]: "centre" for column in centre for at in column.members}
-        text = [at for at in text if at not in kinds]
-    ordered, notes = _columns(lines, boxes, text)
-    kinds |= dict.fromkeys(notes, "note")
-    marginalia = sorted(set(range(len(lines))) - set(text))
-    beside, _ = _columns(lines, boxes, marginalia)
-    return _Found(ordered, [at for column in beside for at in column], kinds)
 
 
 def _columns(

@@ -1,4 +1,4 @@
-"""`PAGE_FORMS`: writers of one page, as PAGE-XML, ALTO, hOCR and plain text.
+"""`PAGE_FORMS`: writers of one page, as PAGE-XML, ALTO and hOCR; plain text needs none.
 
 A `PageContent` has clean texts (`clean`) and outlines of whole pixels inside the image
 (`outline_within`); the forms are the templates in ``assets``.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from itertools import groupby
 from typing import NamedTuple
@@ -108,10 +108,10 @@ class Region(NamedTuple):
 
 
 class PageContent(NamedTuple):
-    """One page: its image's name and size in pixels, its lines in reading order, its text.
+    """One page: its image's name and size in pixels, and its lines in reading order.
 
-    `text` is the running text, one row per column; `number` counts the images of an item from 1;
-    `created` is a UTC time as XML Schema writes it. `version` is that of the engine.
+    `number` counts the images of an item from 1; `version` is that of the engine, and `created` a
+    UTC time as XML Schema writes it.
     """
 
     image: str
@@ -119,7 +119,6 @@ class PageContent(NamedTuple):
     height: int
     number: int
     lines: Sequence[PageLine]
-    text: str
     engine: str
     version: str
     exporter: str
@@ -212,14 +211,24 @@ def _box_around(points: Iterable[Pixel]) -> Rectangle:
 
 
 class PageForm(NamedTuple):
-    """A format of one page, with the suffix of its files.
-
-    `of_text` means that it contains the page's running text instead of its lines.
-    """
+    """A format of one page: the suffix of its files, and its template; empty for plain text."""
 
     suffix: str
-    write: Callable[[PageContent], bytes]
-    of_text: bool = False
+    template: str = ""
+
+    def write(self, page: PageContent) -> bytes:
+        """The file of a page."""
+        template = _templates().get_template(self.template)
+        return template.render(page=page, regions=page.regions, language=_LANGUAGE).encode()
+
+
+PAGE_FORMS: Mapping[str, PageForm] = {
+    "page-xml": PageForm(".xml", "page-xml.xml.j2"),
+    "alto": PageForm(".xml", "alto.xml.j2"),
+    "hocr": PageForm(".hocr", "hocr.html.j2"),
+    "txt": PageForm(".txt"),
+}
+"""The formats of one page, by name."""
 
 
 @cache
@@ -231,33 +240,6 @@ def _templates() -> jinja2.Environment:
         trim_blocks=True,
         loader=jinja2.FunctionLoader(lambda name: assets.joinpath(name).read_text("utf-8")),
     )
-    environment.filters["points"] = _format_points
+    # Points as PAGE-XML and ALTO write them.
+    environment.filters["points"] = lambda points: " ".join(f"{x},{y}" for x, y in points)
     return environment
-
-
-def _format_points(points: Iterable[Pixel]) -> str:
-    """Points as PAGE-XML and ALTO write them."""
-    return " ".join(f"{x},{y}" for x, y in points)
-
-
-def _write(template: str, page: PageContent) -> bytes:
-    return (
-        _templates()
-        .get_template(template)
-        .render(page=page, regions=page.regions, language=_LANGUAGE)
-        .encode()
-    )
-
-
-def _write_text(page: PageContent) -> bytes:
-    """The running text of a page in UTF-8, one row per column; without text an empty file."""
-    return (page.text + "\n" if page.text else "").encode()
-
-
-PAGE_FORMS: Mapping[str, PageForm] = {
-    "page-xml": PageForm(".xml", partial(_write, "page-xml.xml.j2")),
-    "alto": PageForm(".xml", partial(_write, "alto.xml.j2")),
-    "hocr": PageForm(".hocr", partial(_write, "hocr.html.j2")),
-    "txt": PageForm(".txt", _write_text, of_text=True),
-}
-"""The formats of one page, by name."""
