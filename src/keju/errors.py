@@ -4,7 +4,6 @@
     ├── UsageError                  the command or call is wrong (exit status 2)
     ├── DataError                   a file or an item in it is not valid
     │   ├── ProblemsError           several problems of one source, recipe or table of settings
-    │   ├── TooManyFramesError      an image with too many frames (keju.images)
     │   ├── MissingObjectError      an object store has no such object (keju.object_stores)
     │   └── ServerUnavailableError  a library's server failed repeatedly (building.sources)
     ├── PrerequisiteError           something is not installed

@@ -62,10 +62,6 @@ warnings.filterwarnings("ignore", category=UserWarning, module=r"PIL\.")
 warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 
-class TooManyFramesError(DataError):
-    """A file with more frames than `MOST_FRAMES`."""
-
-
 class ImageFacts(NamedTuple):
     """The properties of an image: its usual file extension, and its upright size in pixels.
 
@@ -210,9 +206,7 @@ def frames_of(image: Image.Image, *, name: str) -> tuple[int, ...]:
             frames.append(last)
     image.seek(frames[0] if frames else 0)
     if last >= MOST_FRAMES:
-        raise TooManyFramesError(
-            "more than {:,} frames", MOST_FRAMES, file=name, hint="Split the file"
-        )
+        raise DataError("more than {:,} frames", MOST_FRAMES, file=name, hint="Split the file")
     return tuple(frames) or (0,)
 
 

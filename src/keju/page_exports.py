@@ -5,7 +5,7 @@
     DIR/  index.csv · <name>.xml (.hocr, .txt), one per image · <name>.<ext>, with images
 
 index.csv is written last and lists every image of every transcription item, with or without a file.
-Items, names and rows are in `RecordList`, so that a run of a million pages fits in memory.
+Items and responses are in `RecordList`, so that a run of a million pages fits in memory.
 """
 
 from __future__ import annotations
@@ -25,21 +25,12 @@ from keju import __version__
 from keju.datasets.line_kinds import FLOW
 from keju.datasets.page_names import page_stems
 from keju.datasets.store import Dataset
-from keju.datasets.writers.pages import (
-    PAGE_FORMS,
-    Cleaner,
-    Engine,
-    PageContent,
-    PageForm,
-    page_lines,
-    regions_of,
-    rows_as_lines,
-)
+from keju.datasets.writers.pages import PAGE_FORMS, PageContent, PageLine, clean, page_lines
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError, number_of, shortened
 from keju.files import cell_text, write_atomic
 from keju.images import EXTENSIONS, upright_file
-from keju.items import Item, Line, Response, variant_of
+from keju.items import ImageRef, Item, Line, Response, variant_of
 from keju.layout import page_text
 from keju.local_paths import check_local
 from keju.runs import RecordList, RunFolder, RunManifest, StoredItems
@@ -47,8 +38,7 @@ from keju.text import answer_part
 from keju.texts import _
 
 _ENGINES = ("rapidocr", "tesseract")
-_PROGRAMS = (*_ENGINES, "onnxruntime", "openvino", "transformers", "torch")
-"""Keys of a model's identity that are versions of programs."""
+"""Keys of a model's identity that are versions of engines."""
 
 _PATH = re.compile(r"[/\\.~]|[A-Za-z]:[/\\]")
 _OF_IMAGE = re.compile(r"([1-9][0-9]{0,3})-")
@@ -134,90 +124,87 @@ def export_pages(
         raise UsageError("-o {}: exists and is not an empty directory. Choose another -o", out)
     check_local(out)
     out.mkdir(parents=True, exist_ok=True)
-    writer = _PageWriter(out, PAGE_FORMS[form], _engine(manifest, model), _time(manifest), dataset)
-    names = page_stems(items)
-    stems = RecordList(list[str], ([next(names) for _ in item.images] for item in items))
-    rows, row_of = RecordList(list[PageRow]), array("q", [-1]) * len(items)
+    # Responses are in another order than the items, and would take too much memory.
+    responses, place_of = RecordList(Response), array("q", [-1]) * len(items)
     for response in folder.responses(model, items.tasks):
         place = items.place_of(response)
         is_wanted = response.round == 1 and variant_of(response) == wanted
-        if place is None or not is_wanted or row_of[place] >= 0:
-            continue
-        row_of[place] = len(rows)
-        rows.append(writer.write(items[place], stems[place], response))
-        if progress:
-            progress(len(rows), len(items))
-
+        if place is not None and is_wanted and place_of[place] < 0:
+            place_of[place] = len(responses)
+            responses.append(response)
+    writer = _PageWriter(out, form, _engine(manifest, model), _time(manifest), dataset)
+    stems = page_stems(items)
     files, replaced, statuses = 0, 0, Counter[str]()
 
     def table() -> Iterator[bytes]:
         nonlocal files, replaced
         yield codecs.BOM_UTF8 + _csv_line(PageRow._fields)
-        for place, stored in enumerate(row_of):
-            written = rows[stored] if stored >= 0 else writer.write(items[place], stems[place])
-            for row in written:
+        for count, (item, stored) in enumerate(zip(items, place_of, strict=True), start=1):
+            response = responses[stored] if stored >= 0 else None
+            for row in writer.write(item, [next(stems) for _image in item.images], response):
                 files += bool(row.file)
                 replaced += row.replaced
                 statuses[row.status] += 1
                 yield _csv_line(row)
+            if progress:
+                progress(count, len(items))
 
     write_atomic(out / "index.csv", table())
     return PagesExport(model, files, dict(statuses), replaced)
-
-
-class _Part(NamedTuple):
-    """The part of a response that belongs to one image."""
-
-    lines: Sequence[Line]
-    text: str
 
 
 class _PageWriter(NamedTuple):
     """Writes pages into a directory, with copies of their images from `dataset` if it is given."""
 
     out: Path
-    form: PageForm
-    engine: Engine
+    form: str
+    engine: tuple[str, str]
     created: str
     dataset: Dataset | None
 
     def write(
-        self, item: Item, stems: Sequence[str], response: Response | None = None
-    ) -> list[PageRow]:
+        self, item: Item, stems: Sequence[str], response: Response | None
+    ) -> Iterator[PageRow]:
         """Write a file for each image of an item, if its response has a text for each."""
-        status, note, parts = _parts_of(response, len(item.images))
-        rows = []
-        for number, (ref, stem) in enumerate(zip(item.images, stems, strict=True), start=1):
+        status, note = _status_of(response)
+        parts = _divided(response, len(item.images)) if response and not status else []
+        if not (status or parts):
+            status, note = "undivided", f"one text for {number_of(len(item.images), 'image')}"
+        for place, (ref, stem) in enumerate(zip(item.images, stems, strict=True)):
             ending = PurePosixPath(ref.path).suffix.casefold().lstrip(".")
             image = f"{stem}.{ending if ending in EXTENSIONS else 'img'}"
-            row = PageRow(item.id, image, number, "", status, 0, 0, note)
-            rows.append(self._page(row, item, stem, parts[number - 1]) if parts else row)
-        return rows
+            row = PageRow(item.id, image, place + 1, "", status, 0, 0, note)
+            yield self._page(row, ref, stem, *parts[place]) if parts else row
 
-    def _page(self, row: PageRow, item: Item, stem: str, part: _Part) -> PageRow:
-        ref, cleaner, text = item.images[row.page - 1], Cleaner(), list[str]()
-        lines = page_lines(part.lines, ref.width, ref.height, cleaner)
-        if self.form.of_text or not lines:
-            cleaner = Cleaner()  # Only the characters that are in the file are counted.
-            text = cleaner.rows(part.text)
-            lines = lines or rows_as_lines(text)
-        page = PageContent(
-            image=row.image,
-            width=ref.width,
-            height=ref.height,
-            number=row.page,
-            regions=regions_of(lines),
-            text="\n".join(text),
-            engine=self.engine,
-            exporter=f"keju {__version__}",
-            created=self.created,
-        )
-        file = f"{stem}{self.form.suffix}"
-        _write(self.out / file, self.form.write(page))
+    def _page(
+        self, row: PageRow, ref: ImageRef, stem: str, answer: Sequence[Line], text: str
+    ) -> PageRow:
+        form = PAGE_FORMS[self.form]
+        lines = page_lines(answer, ref.width, ref.height)
+        rows = re.split(r"\r\n|\r|\n", text) if text else []
+        written = [line.text for line in answer] if form.template and answer else rows
+        if not lines:
+            lines = [PageLine(clean(text)) for text in rows if text.strip()]
+        if form.template:
+            page = PageContent(
+                row.image,
+                ref.width,
+                ref.height,
+                row.page,
+                lines,
+                *self.engine,
+                exporter=f"keju {__version__}",
+                created=self.created,
+            )
+            data = form.write(page)
+        else:
+            data = "".join(f"{clean(text)}\n" for text in rows).encode()
+        file = f"{stem}{form.suffix}"
+        _write(self.out / file, data)
         if self.dataset is not None:
             # Many programs ignore the EXIF orientation, and the coordinates are upright.
-            data = upright_file(self.dataset.image_bytes(ref), name=ref.path)
-            _write(self.out / row.image, data)
+            image = upright_file(self.dataset.image_bytes(ref), name=ref.path)
+            _write(self.out / row.image, image)
         placed = [bool(line.outline) for line in lines]
         status = (
             "empty" if not placed
@@ -225,59 +212,49 @@ class _PageWriter(NamedTuple):
             else "some-lines" if any(placed)
             else "text-only"
         )  # fmt: skip
-        return row._replace(file=file, status=status, lines=len(lines), replaced=cleaner.replaced)
+        replaced = sum(
+            char != other for line in written for char, other in zip(line, clean(line), strict=True)
+        )
+        return row._replace(file=file, status=status, lines=len(lines), replaced=replaced)
 
 
-def _parts_of(response: Response | None, images: int) -> tuple[str, str, list[_Part]]:
-    """The status, the note and the parts of a response, one for each image; without parts no file.
-
-    The status of a response with parts is that of each page.
-    """
+def _status_of(response: Response | None) -> tuple[str, str]:
+    """The status of pages without a file, which is empty of a response, and a note."""
     if response is None:
-        return "missing", "no response", []
+        return "missing", "no response"
     if response.status in {"failed", "filtered"}:
         error = response.error
         why = f"{error.kind}: {error.message}" if error else response.finish_reason
-        return response.status, Cleaner().line(shortened(why, 200)), []
-    parts = _divided(response, images)
-    if not parts:
-        return "undivided", f"one text for {number_of(images, 'image')}", []
-    return "", "the response was cut off" if response.status == "truncated" else "", parts
+        return response.status, clean(shortened(why, 200))
+    return "", "the response was cut off" if response.status == "truncated" else ""
 
 
-def _divided(response: Response, images: int) -> list[_Part]:
+def _divided(response: Response, images: int) -> list[tuple[Sequence[Line], str]]:
     """A response's lines and text for each image of its item; empty where they cannot be divided.
 
     Engines number the lines of several images ``2-7``: the seventh line of the second image.
     """
     if images == 1:
         text = response.text if response.lines else answer_part(response.text)
-        return [_Part(response.lines, text)]
+        return [(response.lines, text)]
     if not response.lines:
-        return [] if response.text.strip() else [_Part((), "")] * images
+        return [] if response.text.strip() else [((), "")] * images
     parts: list[list[Line]] = [[] for _ in range(images)]
     for line in response.lines:
         prefix = _OF_IMAGE.match(line.id)
         if not prefix or int(prefix[1]) > images:
             return []
         parts[int(prefix[1]) - 1].append(line)
-    return [_Part(part, page_text([line for line in part if line.kind in FLOW])) for part in parts]
+    return [(part, page_text([line for line in part if line.kind in FLOW])) for part in parts]
 
 
-def _engine(manifest: RunManifest, model: str) -> Engine:
-    """The engine's name in files: without the directories of its weights or declaration."""
+def _engine(manifest: RunManifest, model: str) -> tuple[str, str]:
+    """The engine's name, without the directories of its weights or declaration, and its version."""
     identity = manifest.models[model]
-    versions = {
-        name: identity[name].removeprefix(f"{name} ") for name in _PROGRAMS if name in identity
-    }
-    own = next((versions[name] for name in _ENGINES if name in versions), "")
-    settings = [f"{name} {value}" for name, value in versions.items()]
-    if order := identity.get("reading_order"):
-        settings.append(f"reading order: {order}")
+    version = next((identity[name] for name in _ENGINES if name in identity), "")
     kind, colon, rest = model.partition(":")
     rest = PurePath(rest.replace("\\", "/")).name if _PATH.match(rest) else rest
-    words = (f"{kind}{colon}{rest}", own, ", ".join(settings))
-    return Engine(*map(Cleaner().line, words))
+    return clean(f"{kind}{colon}{rest}"), clean(version.rpartition(" ")[2])
 
 
 def _time(manifest: RunManifest) -> str:

@@ -120,7 +120,7 @@ MISTAKES = {
     "one picture instead of the folder": Mistake(
         _one_image,
         "data import pages 'my scans/p1.jpg' --out dataset",
-        (("found one image", "keju data import pages 'my scans' --out"),),
+        (("found p1.jpg", "keju data import pages 'my scans' --out"),),
     ),
     "--out inside the scans folder": Mistake(
         lambda: pages("scans"),
@@ -145,7 +145,7 @@ MISTAKES = {
     ),
     "PDF called .jpg": Mistake(_pdf_as_jpg, IMPORT, (("p1.jpg: a PDF, not an image",),)),
     "zip as SRC": Mistake(
-        _zip, "data import pages scans.zip -o dataset", (("found an archive", "unzip scans.zip"),)
+        _zip, "data import pages scans.zip -o dataset", (("found scans.zip", "unzip scans.zip"),)
     ),
     ".rtf content in .txt": Mistake(
         _rtf_as_txt, IMPORT, (("p1.txt: an archive, a PDF or", "plain text"),)

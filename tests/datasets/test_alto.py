@@ -161,19 +161,6 @@ def test_text_is_taken_wherever_it_is(tmp_path: Path, body: str, lines: list[str
     assert texts(alto_file(tmp_path, body)) == lines
 
 
-def test_an_order_of_nothing_leaves_the_order_to_the_next_one_or_to_geometry(
-    tmp_path: Path,
-) -> None:
-    gone = f'<OrderedGroup ID="g">{ref("gone")}</OrderedGroup>'
-    named = f'<OrderedGroup ID="n">{ref("b")}{ref("a")}</OrderedGroup>'
-    body = printed(block("a", line("a", x=30)), block("b", line("b", x=240)))
-    for groups, stated in ((gone, False), (gone + named, True)):
-        before = f"<ReadingOrder>{groups}</ReadingOrder>"
-        page = read_page(alto_file(tmp_path, body, before=before))
-        assert page.explicit_order == stated
-        assert [found.text for found in page_in_reading_order(page)] == ["b", "a"]
-
-
 @pytest.mark.parametrize(("unit", "dpi", "factor"), [("mm10", 254, 1), ("inch1200", 300, 0.25)])
 def test_other_units_become_pixels_by_the_resolution(
     tmp_path: Path, unit: str, dpi: float, factor: float
@@ -202,18 +189,12 @@ ORDERS = {
         group(ref("b2"), group(ref("c1"), ref("a"), tag="UnorderedGroup"),
               group(ref("c2"), ref("b"))),
         [block(name) for name in "abcd"],
-        ["b2", "a1", "a2", "c1", "c2", "b1", "d1", "d2"],
+        ["b2", "c1", "a1", "a2", "c2", "b1", "d1", "d2"],
     ),
     "a reference to a string, and one to two elements": (
         group(ref("s9"), ref("c a")),
         [A, block("b", line("b", string("b", 'ID="s9"'))), C],
         ["b", "c", "a"],
-    ),
-    "the first of several that claims an order": (
-        group(ref("a"), ref("b"), tag="UnorderedGroup") + group(ref("b"), ref("a"))
-        + group(ref("a"), ref("b")),
-        [A, B],
-        ["b", "a"],
     ),
     "blocks in a block": (
         group(ref("all"), ref("c")),

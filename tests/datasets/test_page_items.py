@@ -103,19 +103,8 @@ def picture(path: Path, size: tuple[int, int] = (300, 400)) -> bytes:
     return path.read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("where", "options"),
-    [
-        ("src/book/scan 1.png", {}),
-        ("src/book/p1.png", {}),
-        ("pictures/scan 1.png", {"images": "pictures"}),
-        ("pictures/book/scan 1.png", {"images": "pictures"}),
-        ("pictures/deep/down/scan 1.png", {"images": "pictures"}),
-    ],
-)
-def test_a_picture_is_found_beside_the_file_or_among_the_images(
-    tmp_path: Path, where: str, options: dict[str, str]
-) -> None:
+@pytest.mark.parametrize("where", ["src/book/scan 1.png", "src/book/p1.png"])
+def test_a_picture_is_found_beside_the_file(tmp_path: Path, where: str) -> None:
     page_file(
         tmp_path / "src",
         region(line("l")),
@@ -123,8 +112,7 @@ def test_a_picture_is_found_beside_the_file_or_among_the_images(
         image="file:///home/me/scan 1.png",
     )
     data = picture(tmp_path / where)
-    given = {key: str(tmp_path / value) for key, value in options.items()}
-    dataset, items, notes = imported(tmp_path / "src", tmp_path / "out", **given)
+    dataset, items, notes = imported(tmp_path / "src", tmp_path / "out")
     (ref_,) = items["book/p1"].images
     assert dataset.image_bytes(ref_) == data
     assert "image" not in items["book/p1"].metadata
@@ -140,14 +128,6 @@ def test_a_missing_picture_is_named_and_the_page_imported_without(tmp_path: Path
     assert items["p1"].metadata["image"] == "missing:secret.png"
     assert items["p1"].metadata["page_size"] == "300x400"
     assert notes == ["imported without image, since none was found: 1 page, p1.xml"]
-
-
-def test_two_pictures_of_one_name_are_not_guessed_between(tmp_path: Path) -> None:
-    src = page_file(tmp_path / "src", region(line("l")))
-    picture(tmp_path / "pictures/x/p1.png")
-    picture(tmp_path / "pictures/y/p1.png")
-    with pytest.raises(DataError, match=r"several images fit 'p1\.png': x/p1\.png, y/p1\.png"):
-        imported(src, tmp_path / "out", images=str(tmp_path / "pictures"))
 
 
 def test_outlines_are_in_pixels_of_the_picture(tmp_path: Path) -> None:
@@ -183,7 +163,6 @@ def test_an_export_folder_is_no_edition(tmp_path: Path) -> None:
         ({"task": "T10"}, "task 'T10' does not ask for a transcription"),
         ({"kinds": "Glose"}, "'Glose' does not have the form WORD=KIND"),
         ({"kinds": "Glose=gloss"}, "'Glose=gloss' does not have the form WORD=KIND"),
-        ({"images": "nowhere"}, "nowhere: no such folder of images"),
     ],
 )
 def test_a_wrong_option_is_answered_with_the_right_ones(

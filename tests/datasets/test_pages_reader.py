@@ -164,7 +164,7 @@ def test_an_empty_folder_and_a_file_are_no_source(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"expected images with \.txt files"):
         read(tmp_path / "empty")
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="expected a folder"):
+    with pytest.raises(DataError, match=r"a PDF or a TIFF; found file"):
         read(tmp_path / "file")
 
 

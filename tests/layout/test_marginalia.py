@@ -52,12 +52,6 @@ def test_a_note_at_the_foot_of_a_short_page_is_text():
     assert ids(order.reading) == ["c0", "c1", "main", "right", "left", "c3", "c4", "c5"]
 
 
-def test_a_page_number_that_the_source_names_marks_its_centre_column():
-    title = box("title", 120, 110, 200, 300)
-    number = box("number", 130, 700, 180, 740, kind="number")
-    assert marginalia([*columns(), title, number]) == {"title": "centre", "number": "number"}
-
-
 def test_a_source_that_names_its_centre_column_is_believed_to_name_it_all():
     named = box("named", 120, 110, 160, 300, kind="centre")
     small = box("small", 145, 400, 185, 500)

@@ -25,12 +25,6 @@ def test_the_text_has_a_row_for_each_column():
     assert page_text(order.reading) == "天地玄黃天玄地黃宇宙\n日月盈昃辰宿列張\n寒來暑往"
 
 
-def test_main_text_goes_on_in_its_row_where_notes_are_left_out():
-    order = order_lines(PAGE[::-1], width=1000, height=1000)
-    assert page_text(order.reading, kinds={"main"}) == "天地玄黃宇宙\n日月盈昃\n寒來暑往"
-    assert page_text(order.reading, kinds={"note"}) == "天玄地黃\n辰宿列張"
-
-
 def test_lines_without_text_leave_no_trace_and_lines_without_outline_have_their_own_row():
     lines = [PAGE[0], Line(id="x", text="甲"), Line(id="y", text="乙"), Line(id="z"), PAGE[3]]
     assert page_text(lines) == "天地玄黃\n甲\n乙\n宇宙"

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from keju.datasets.manifest import MANIFEST, find_items
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.detecting import LOWEST, find_candidates
@@ -50,7 +52,7 @@ class _State(Record, frozen=True, kw_only=True):
     scans: str
     files: dict[str, tuple[int, int]]
     origin: Origin
-    dataset: str
+    dataset: str = ""
 
 
 def is_dataset(path: Path) -> bool:
@@ -91,11 +93,9 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
     check_local(work)
     if not scans.exists():
         raise UsageError("{}: no such file or folder", scans)
-    state = _checked(scans, work)
+    _check_work(scans, work)
     if is_dataset(scans):
         return TakenScans(scans)
-    if made := _made_of(scans, work, origin, state):
-        return TakenScans(made)
     work.mkdir(parents=True, exist_ok=True)
     with locked_file(
         work / _LOCK,
@@ -105,41 +105,31 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
             work,
         ),
     ):
-        # Another process may have imported them between the first check and the lock.
-        state = _checked(scans, work)
-        if made := _made_of(scans, work, origin, state):
-            return TakenScans(made)
-        return _import(scans, work, origin, state)
-
-
-def _made_of(scans: Path, work: Path, origin: Origin, state: _State | None) -> Path | None:
-    """The dataset of the current state of the scans; None if it has not been imported."""
-    if state is None or (state.files, state.origin) != (_files(scans), origin):
-        return None
-    made = work / state.dataset
-    return made if is_dataset(made) else None
-
-
-def _import(scans: Path, work: Path, origin: Origin, state: _State | None) -> TakenScans:
-    """Import scans into a work directory, which the caller has locked."""
-    files = _files(scans)
-    new = work / _NEW
-    shutil.rmtree(new, ignore_errors=True)
-    if state is not None:
-        begin_with_images(new, work / state.dataset)
-    form, options = _form(scans, origin.options)
-    done = import_dataset(
-        form, scans, new, name=scans.resolve().stem, version="1", licence=origin.licence,
-        source=origin.source, options=options,
-    )  # fmt: skip
-    made = work / f"dataset-{done.manifest.hash[:12]}"
-    shutil.rmtree(made, ignore_errors=True)
-    new.rename(made)
-    write_json(
-        work / _STATE,
-        _State(scans=str(scans.resolve()), files=files, origin=origin, dataset=made.name),
-    )
-    return TakenScans(made, done.notes)
+        state = _State(scans=str(scans.resolve()), files=_files(scans), origin=origin)
+        path, new = work / _STATE, work / _NEW
+        last = read_json(path, _State) if path.is_file() else None
+        if last and last.scans != state.scans:
+            raise UsageError(
+                "{}: the work folder belongs to other scans ({}). Choose another -o or --work",
+                work,
+                last.scans,
+            )
+        same = last is not None and replace(state, dataset=last.dataset) == last
+        if last and same and is_dataset(work / last.dataset):
+            return TakenScans(work / last.dataset)
+        shutil.rmtree(new, ignore_errors=True)
+        if last:
+            begin_with_images(new, work / last.dataset)
+        form, options = _form(scans, origin.options)
+        done = import_dataset(
+            form, scans, new, name=scans.resolve().stem, version="1", licence=origin.licence,
+            source=origin.source, options=options,
+        )  # fmt: skip
+        made = work / f"dataset-{done.manifest.hash[:12]}"
+        shutil.rmtree(made, ignore_errors=True)
+        new.rename(made)
+        write_json(path, replace(state, dataset=made.name))
+        return TakenScans(made, done.notes)
 
 
 def run_folder(work: Path, limit: int | None) -> Path:
@@ -147,8 +137,8 @@ def run_folder(work: Path, limit: int | None) -> Path:
     return work / ("run" if limit is None else f"run-first-{limit}")
 
 
-def _checked(scans: Path, work: Path) -> _State | None:
-    """The state of the last import to a work directory; None where it is new."""
+def _check_work(scans: Path, work: Path) -> None:
+    """Check that a work directory is new, empty or one of this module, outside of the scans."""
     if work.resolve().is_relative_to(scans.resolve()) and scans.is_dir():
         raise UsageError(
             "{}: the work folder would be inside the scans, and its images would be imported as "
@@ -158,25 +148,15 @@ def _checked(scans: Path, work: Path) -> _State | None:
         )
     if work.exists() and not work.is_dir():
         raise UsageError("{}: not a folder. Choose another --work", work)
-    path = work / _STATE
-    if path.is_file():
-        state = read_json(path, _State)
-        if state.scans != str(scans.resolve()):
-            raise UsageError(
-                "{}: the work folder belongs to other scans ({}). Choose another -o or --work",
-                work,
-                state.scans,
-            )
-        return state
-    others = [each.name for each in work.iterdir()] if work.is_dir() else []
+    names = [each.name for each in work.iterdir()] if work.is_dir() else []
     ours = (_NEW, _LOCK, "dataset-", "run")
-    if strangers := [name for name in others if not name.startswith(ours)]:
+    strangers = [name for name in names if not name.startswith(ours)]
+    if strangers and _STATE not in names:
         raise UsageError(
             "{}: the work folder contains other files ({}). Choose another --work",
             work,
             strangers[0],
         )
-    return None
 
 
 def _files(scans: Path) -> dict[str, tuple[int, int]]:

@@ -13,9 +13,8 @@ The model of a page uses only geometry, neither text nor image.
 4. Columns are found for the whole page at once: the cheapest vertical cuts that cross little
    writing and are one column width apart. A box that is drawn too wide, or is shifted, therefore
    gets its column from the others, and the gutter of a spread needs no rule: right leaf first.
-5. Columns may be divided horizontally into registers, read one after the other. A gap at one height
-   is not enough evidence (verse and tables of contents have it, and are read column by column);
-   columns that are not aligned below each other are.
+5. A gap at one height does not divide a page: verse, tables of contents and two registers are read
+   column by column.
 6. Marginalia are outside the running text: what the source labels as head or foot margin, centre
    column (版心), page number, margin or seal; and where it has no labels, small writing above or
    below the columns, and a column at an edge (or in the middle of a spread) that is small, broken

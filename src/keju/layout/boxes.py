@@ -85,63 +85,38 @@ class Outline(NamedTuple):
     upright: bool
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def outline(polygon: Sequence[Point]) -> Outline | None:
     """Measure one polygon; None where it has no usable point.
 
     The width of a wavy outline is its area divided by its height, and its centre the centroid, so
     that a swash stroke that was included has little influence.
     """
-    points = [(x, y) for x, y in polygon if math.isfinite(x) and math.isfinite(y)]
-    if not points:
+    points = np.array([(x, y) for x, y in polygon if math.isfinite(x) and math.isfinite(y)])
+    if not len(points):
         return None
-    xs, ys = [x for x, _ in points], [y for _, y in points]
-    left, top = min(xs), min(ys)
-    wide, high = max(xs) - left, max(ys) - top
-    whole = Outline(left + wide / 2, top + high / 2, wide, high, None, upright=True)
+    left, top = points.min(axis=0).tolist()
+    wide, high = (points.max(axis=0) - points.min(axis=0)).tolist()
+    middle = (left + wide / 2, top + high / 2)
+    whole = Outline(*middle, wide, high, None, upright=True)
     if not wide * high > 0 or len(points) < 3:
         return whole
-    moments = _moments(points, left + wide / 2, top + high / 2)
-    if moments is None or not 0.2 <= moments.area / (wide * high) < _UPRIGHT:
+    # Area, centre and central second moments by Green's theorem, around the middle.
+    x2, y2 = (points - middle).T
+    x, y = np.roll(x2, 1), np.roll(y2, 1)
+    cross = x * y2 - x2 * y
+    area = cross.sum() / 2
+    if not abs(area) > 0 or not 0.2 <= abs(area) / (wide * high) < _UPRIGHT:
         return whole
+    cx, cy = ((x + x2) * cross).sum() / 6 / area, ((y + y2) * cross).sum() / 6 / area
+    xx = ((x * x + x * x2 + x2 * x2) * cross).sum() / 12 / area - cx * cx
+    yy = ((y * y + y * y2 + y2 * y2) * cross).sum() / 12 / area - cy * cy
     lean = None
-    if high > 2.5 * wide or moments.yy > 6 * moments.xx:
-        lean = math.degrees(0.5 * math.atan2(2 * moments.xy, moments.yy - moments.xx))
-    return Outline(moments.cx, top + high / 2, moments.area / high, high, lean, upright=False)
-
-
-class _Moments(NamedTuple):
-    area: float
-    cx: float
-    cy: float
-    xx: float
-    yy: float
-    xy: float
-
-
-def _moments(points: Sequence[Point], x_mid: float, y_mid: float) -> _Moments | None:
-    """Area, centre and central second moments of a polygon, by Green's theorem."""
-    area = cx = cy = xx = yy = xy = 0.0
-    x, y = points[-1][0] - x_mid, points[-1][1] - y_mid
-    for point in points:
-        x2, y2 = point[0] - x_mid, point[1] - y_mid
-        cross = x * y2 - x2 * y
-        area += cross / 2
-        cx += (x + x2) * cross / 6
-        cy += (y + y2) * cross / 6
-        xx += (x * x + x * x2 + x2 * x2) * cross / 12
-        yy += (y * y + y * y2 + y2 * y2) * cross / 12
-        xy += (x * y2 + 2 * x * y + 2 * x2 * y2 + x2 * y) * cross / 24
-        x, y = x2, y2
-    if not abs(area) > 0:
-        return None
-    cx, cy = cx / area, cy / area
-    return _Moments(
-        abs(area),
-        cx + x_mid,
-        cy + y_mid,
-        xx / area - cx * cx,
-        yy / area - cy * cy,
-        xy / area - cx * cy,
+    if high > 2.5 * wide or yy > 6 * xx:
+        xy = ((x * y2 + 2 * x * y + 2 * x2 * y2 + x2 * y) * cross).sum() / 24 / area - cx * cy
+        lean = math.degrees(0.5 * math.atan2(2 * xy, yy - xx))
+    return Outline(
+        middle[0] + float(cx), middle[1], float(abs(area)) / high, high, lean, upright=False
     )
 
 

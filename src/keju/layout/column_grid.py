@@ -12,8 +12,6 @@ from keju.layout.boxes import Booleans, Boxes, Floats, Indices
 _MOST = 800
 """Statistics are taken over this many of the longest lines, so that time stays bounded."""
 
-_BLOCK = 256
-
 _FARTHEST = 3.0
 """Lines more than this number of line widths apart are not in neighbouring columns."""
 
@@ -120,26 +118,17 @@ def _median(values: Floats, weights: Floats) -> float:
 
 def _neighbours(boxes: Boxes, *, level: bool) -> tuple[Indices, Indices]:
     """For each line the nearest one to its left: any, or if `level` one at the same height."""
-    right: list[Indices] = []
-    left: list[Indices] = []
-    for start in range(0, len(boxes), _BLOCK):
-        rows = np.arange(start, min(start + _BLOCK, len(boxes)))
-        apart = boxes.cx[rows, None] - boxes.cx[None, :]
-        shared = np.minimum(boxes.y1[rows, None], boxes.y1) - np.maximum(
-            boxes.y0[rows, None], boxes.y0
-        )
-        beside = shared > 0.5 * np.minimum(boxes.height[rows, None], boxes.height)
-        narrower = np.minimum(boxes.width[rows, None], boxes.width)
-        clear = apart > 0.5 * narrower
-        distance = np.where((beside | (not level)) & clear, apart, np.inf)
-        nearest = np.argmin(distance, axis=1)
-        found = np.isfinite(distance[np.arange(len(rows)), nearest])
-        right.append(rows[found])
-        left.append(nearest[found])
-    if not right:
+    if not len(boxes):
         none = np.empty(0, dtype=np.intp)
         return none, none
-    return np.concatenate(right), np.concatenate(left)
+    apart = boxes.cx[:, None] - boxes.cx
+    shared = np.minimum(boxes.y1[:, None], boxes.y1) - np.maximum(boxes.y0[:, None], boxes.y0)
+    beside = shared > 0.5 * np.minimum(boxes.height[:, None], boxes.height)
+    clear = apart > 0.5 * np.minimum(boxes.width[:, None], boxes.width)
+    distance = np.where((beside | (not level)) & clear, apart, np.inf)
+    nearest = np.argmin(distance, axis=1)
+    found = np.flatnonzero(np.isfinite(distance.min(axis=1)))
+    return found, nearest[found]
 
 
 def _junctions(boxes: Boxes, right: Indices, left: Indices) -> list[_Joint]:

@@ -89,7 +89,6 @@ def find_centre(
     columns: Sequence[Column],
     grid: ColumnGrid,
     *,
-    marks: Boxes,
     middle: float,
     width: float,
 ) -> list[Column]:
@@ -104,19 +103,17 @@ def find_centre(
         boxes: straightened boxes of the page.
         columns: the page's columns, right to left.
         grid: the column grid of the page.
-        marks: page numbers and other marginal lines that the source itself labels.
         middle: the position of the middle of the page, straightened.
         width: width of the page.
     """
     if len(columns) < 3:
         return []
-    marked = _marked(boxes, columns, grid, marks)
     found: list[Column] = []
     left = list(columns)
     for end in (0, -1):
         opposite = columns[-1 - end]
         for enough in (_ENOUGH, _ENOUGH_INSIDE):
-            score = _likeness(boxes, left, end, grid) + 2.5 * (left[end] in marked)
+            score = _likeness(boxes, left, end, grid)
             score += _mirrored(boxes, left[end], opposite, grid)
             if len(left) < 3 or score < enough:
                 break
@@ -125,23 +122,9 @@ def find_centre(
         at
         for at in range(1, len(left) - 1)
         if abs((left[at].x0 + left[at].x1) / 2 - middle) < 0.12 * width
-        and _likeness(boxes, left, at, grid) + 2.5 * (left[at] in marked) >= _ENOUGH_INSIDE
+        and _likeness(boxes, left, at, grid) >= _ENOUGH_INSIDE
     ]
     return found + [left[at] for at in inner]
-
-
-def _marked(
-    boxes: Boxes, columns: Sequence[Column], grid: ColumnGrid, marks: Boxes
-) -> list[Column]:
-    """The columns with the source's marks, each mark in the nearest column."""
-    frame = find_frame(boxes)
-    middles = np.array([_middle(boxes, column) for column in columns])
-    found = []
-    for x, y in zip(marks.cx, marks.cy, strict=True):
-        nearest = int(np.argmin(np.abs(middles - x)))
-        if frame.top < y < frame.bottom and abs(middles[nearest] - x) < 0.35 * grid.column_width:
-            found.append(columns[nearest])
-    return found
 
 
 def _likeness(boxes: Boxes, columns: Sequence[Column], at: int, grid: ColumnGrid) -> float:

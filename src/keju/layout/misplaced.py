@@ -46,32 +46,28 @@ def order_of_lines(truth: Sequence[Line], read: Sequence[Line]) -> list[Placed]:
     """The lines that an engine recognised, in its order, against the true lines in theirs.
 
     A recognised line belongs to the true line with which it overlaps most. Pieces of one true
-    column are ordered from top to bottom; pieces of a horizontal true line keep their order.
+    column are ordered from top to bottom; pieces of a horizontal true line keep their order. True
+    lines have outlines; recognised lines without one are skipped.
     """
-    known = [bounds_of(line) for line in truth]
+    known = [box for line in truth if (box := bounds_of(line)) is not None]
     seen = [(line, box) for line in read if (box := bounds_of(line)) is not None]
     across = [_is_across(box, known) for _, box in seen]
-    under = [
+    lines = [
         None if is_across else _under(box, known)
         for (_, box), is_across in zip(seen, across, strict=True)
     ]
-    keys: list[tuple[int, float] | None] = []
-    for at, (_, box) in zip(under, seen, strict=True):
-        column = known[at] if at is not None else None
-        upright = column is not None and column[3] - column[1] >= column[2] - column[0]
-        keys.append(None if at is None else (at, (box[1] + box[3]) / 2 if upright else 0.0))
+    keys = [
+        None if at is None else (at, (box[1] + box[3]) / 2 if _is_upright(known[at]) else 0.0)
+        for at, (_, box) in zip(lines, seen, strict=True)
+    ]
     places = _ranks(keys)
     moved = find_misplaced(places, [max(1, len(line.text)) for line, _ in seen])
-    return [
-        Placed(box, place, at, is_moved, is_across)
-        for (_, box), place, at, is_moved, is_across in zip(
-            seen, places, under, moved, across, strict=True
-        )
-    ]
+    boxes = [box for _, box in seen]
+    return [Placed(*fields) for fields in zip(boxes, places, lines, moved, across, strict=True)]
 
 
 def order_of_text(truth: Sequence[Line], answer: str) -> list[Placed]:
-    """The true lines in the order in which their texts occur in an answer without outlines.
+    """The true lines, which have outlines, in the order in which an answer contains their texts.
 
     Lines of fewer than three characters, and those of which less than 60 % is found, are skipped.
     No part of the answer matches two lines; the longest lines are matched first.
@@ -80,10 +76,10 @@ def order_of_text(truth: Sequence[Line], answer: str) -> list[Placed]:
     rest = answer
     for at in sorted(range(len(truth)), key=lambda at: -len(truth[at].text)):
         text = "".join(truth[at].text.split())
-        if len(text) < _SHORTEST or bounds_of(truth[at]) is None:
+        if not _SHORTEST <= len(text) <= len(rest):
             continue
         span = fuzz.partial_ratio_alignment(text, rest, score_cutoff=_ALIKE)
-        if span is None or span.dest_end - span.dest_start < 1 or len(rest) < len(text):
+        if span is None or span.dest_end - span.dest_start < 1:
             continue
         found.append((span.dest_start, at))
         used = _USED * (span.dest_end - span.dest_start)
@@ -91,10 +87,8 @@ def order_of_text(truth: Sequence[Line], answer: str) -> list[Placed]:
     order = [at for _, at in sorted(found)]
     places = _ranks([(at, 0.0) for at in order])
     moved = find_misplaced(places, [len(truth[at].text) for at in order])
-    return [
-        Placed(bounds_of(truth[at]) or (0, 0, 0, 0), place, at, is_moved)
-        for at, place, is_moved in zip(order, places, moved, strict=True)
-    ]
+    boxes = [bounds_of(truth[at]) or (0, 0, 0, 0) for at in order]
+    return [Placed(*fields) for fields in zip(boxes, places, order, moved, strict=True)]
 
 
 def find_misplaced(places: Sequence[int | None], weights: Sequence[float]) -> list[bool]:
@@ -127,47 +121,39 @@ def bounds_of(line: Line) -> Bounds | None:
     return None if box is None else (box.x0, box.y0, box.x1, box.y1)
 
 
-def _under(box: Bounds, known: Sequence[Bounds | None]) -> int | None:
-    shared = {at: _shared(box, other) for at, other in enumerate(known) if other is not None}
-    if not shared:
+def _under(box: Bounds, known: Sequence[Bounds]) -> int | None:
+    """The true line with which a box overlaps most, if it overlaps enough."""
+    shared = [width * height for width, height in (_overlap(box, line) for line in known)]
+    best = max(range(len(shared)), key=shared.__getitem__, default=None)
+    if best is None:
         return None
-    best = max(shared, key=lambda at: shared[at])
-    other = known[best]
-    smaller = min(_area(box), _area(other)) if other is not None else 0.0
+    smaller = min((line[2] - line[0]) * (line[3] - line[1]) for line in (box, known[best]))
     return best if smaller > 0 and shared[best] >= _SHARE * smaller else None
 
 
-def _is_across(box: Bounds, known: Sequence[Bounds | None]) -> bool:
+def _is_across(box: Bounds, known: Sequence[Bounds]) -> bool:
     """Whether a box covers most of the breadth of two lines or more, over a relevant length.
 
     The breadth of an upright line is its width. A box inside its own line covers one.
     """
     covered = 0
-    for other in known:
-        if other is None:
-            continue
-        width, height = _overlap(box, other)
-        upright = other[3] - other[1] >= other[2] - other[0]
-        breadth, along = (width, height) if upright else (height, width)
-        side = 0 if upright else 1
-        thick, length = other[2 + side] - other[side], box[3 - side] - box[1 - side]
+    for line in known:
+        width, height = _overlap(box, line)
+        side = 0 if _is_upright(line) else 1
+        breadth, along = (height, width) if side else (width, height)
+        thick, length = line[2 + side] - line[side], box[3 - side] - box[1 - side]
         covered += breadth >= _MOST * thick > 0 and along >= _MOST * min(length, thick)
     return covered > 1
+
+
+def _is_upright(box: Bounds) -> bool:
+    return box[3] - box[1] >= box[2] - box[0]
 
 
 def _overlap(one: Bounds, other: Bounds) -> tuple[float, float]:
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
     return max(0.0, width), max(0.0, height)
-
-
-def _shared(one: Bounds, other: Bounds) -> float:
-    width, height = _overlap(one, other)
-    return width * height
-
-
-def _area(box: Bounds) -> float:
-    return (box[2] - box[0]) * (box[3] - box[1])
 
 
 def _ranks(keys: Sequence[tuple[int, float] | None]) -> list[int | None]:

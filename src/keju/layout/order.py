@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,7 +12,6 @@ from keju.layout.column_grid import measure_column_grid
 from keju.layout.columns import cut_columns
 from keju.layout.marginalia import MARGINAL_KINDS, find_centre, find_margins
 from keju.layout.notes import find_notes
-from keju.layout.registers import split_registers
 from keju.layout.sequence import order_column
 from keju.layout.skew import estimate_skew
 
@@ -45,14 +43,35 @@ def order_lines(lines: Sequence[Line], *, width: float, height: float) -> PageOr
         The running text and the marginalia; the rules are those of `keju.layout`.
     """
     placed = _placed(lines)
-    found = _analyse([lines[at] for at in placed], width, height)
-    reading = [placed[at] for column in found.columns for at in column]
-    marginalia = [placed[at] for at in found.marginalia]
-    kinds = {placed[at]: kind for at, kind in found.kinds.items()}
+    some = [lines[at] for at in placed]
+    skew = estimate_skew(some)
+    boxes = straighten(some, skew)
+    named = {line.kind for line in some}
+    text = [at for at, line in enumerate(some) if line.kind not in MARGINAL_KINDS]
+    kinds: dict[int, LineKind] = {}
+    # A source that labels head notes, or the centre column, is assumed to label all of them.
+    if not named & {"head", "foot"}:
+        part = boxes.take(text)
+        margins = find_margins(part, measure_column_grid(part))
+        kinds |= {text[at]: kind for at, kind in margins.items()}
+        text = [at for at in text if at not in kinds]
+    if "centre" not in named:
+        part = boxes.take(text)
+        grid = measure_column_grid(part, _notes(some, text))
+        middle = rotate(width / 2, height / 2, skew)[0]
+        centre = find_centre(part, cut_columns(part, grid), grid, middle=middle, width=width)
+        kinds |= {text[at]: "centre" for column in centre for at in column.members}
+        text = [at for at in text if at not in kinds]
+    columns, notes = _columns(some, boxes, text)
+    kinds |= dict.fromkeys(notes, "note")
+    beside, _ = _columns(some, boxes, sorted(set(range(len(some))) - set(text)))
+    reading = [placed[at] for column in columns for at in column]
+    marginalia = [placed[at] for column in beside for at in column]
     _put_unplaced(lines, set(placed), reading, marginalia)
+    kind_of = {placed[at]: kind for at, kind in kinds.items()}
     return PageOrder(
-        reading=tuple(_with_kind(lines[at], kinds.get(at)) for at in reading),
-        marginalia=tuple(_with_kind(lines[at], kinds.get(at)) for at in marginalia),
+        reading=tuple(_with_kind(lines[at], kind_of.get(at)) for at in reading),
+        marginalia=tuple(_with_kind(lines[at], kind_of.get(at)) for at in marginalia),
     )
 
 
@@ -65,14 +84,12 @@ def group_columns(lines: Sequence[Line]) -> list[list[Line]]:
     return [[lines[at] for at in column] for column in _grouped(lines)]
 
 
-def page_text(lines: Sequence[Line], *, kinds: Collection[LineKind] | None = None) -> str:
+def page_text(lines: Sequence[Line]) -> str:
     r"""The text of lines in reading order, one row per column of the page.
 
     Args:
         lines: the lines, e.g. `PageOrder.reading`. Their order is kept; their outlines only
             determine which of them share a column. A line without an outline is a row of its own.
-        kinds: the kinds of line to include; None includes all. A skipped line does not divide a
-            column: main text continues in the same row after its note.
 
     Returns:
         Rows joined with ``"\n"``; lines without text are skipped.
@@ -81,7 +98,7 @@ def page_text(lines: Sequence[Line], *, kinds: Collection[LineKind] | None = Non
     rows: list[str] = []
     last = -1
     for at, line in enumerate(lines):
-        if not line.text or (kinds is not None and line.kind not in kinds):
+        if not line.text:
             continue
         column = column_of.get(at, -1)
         if column == last >= 0:
@@ -90,12 +107,6 @@ def page_text(lines: Sequence[Line], *, kinds: Collection[LineKind] | None = Non
             rows.append(line.text)
         last = column
     return "\n".join(rows)
-
-
-class _Found(NamedTuple):
-    columns: list[list[int]]
-    marginalia: list[int]
-    kinds: dict[int, LineKind]
 
 
 def _placed(lines: Sequence[Line]) -> list[int]:
@@ -109,50 +120,15 @@ def _grouped(lines: Sequence[Line]) -> list[list[int]]:
     return [[placed[at] for at in column] for column in columns]
 
 
-def _analyse(lines: Sequence[Line], width: float, height: float) -> _Found:
-    """Order lines that all have outlines: indices of the columns' lines, and of the marginalia."""
-    skew = estimate_skew(lines)
-    boxes = straighten(lines, skew)
-    named = {line.kind for line in lines}
-    text = [at for at, line in enumerate(lines) if line.kind not in MARGINAL_KINDS]
-    marks = [at for at, line in enumerate(lines) if line.kind in {"number", "margin"}]
-    kinds: dict[int, LineKind] = {}
-    # A source that labels head notes, or the centre column, is assumed to label all of them.
-    if not named & {"head", "foot"}:
-        some = boxes.take(text)
-        margins = find_margins(some, measure_column_grid(some))
-        kinds |= {text[at]: kind for at, kind in margins.items()}
-        text = [at for at in text if at not in kinds]
-    if "centre" not in named:
-        some = boxes.take(text)
-        grid = measure_column_grid(some, _notes(lines, text))
-        middle = rotate(width / 2, height / 2, skew)[0]
-        columns = cut_columns(some, grid)
-        seen = boxes.take(marks)
-        centre = find_centre(some, columns, grid, marks=seen, middle=middle, width=width)
-        kinds |= {text[at]: "centre" for column in centre for at in column.members}
-        text = [at for at in text if at not in kinds]
-    ordered, notes = _columns(lines, boxes, text)
-    kinds |= dict.fromkeys(notes, "note")
-    marginalia = sorted(set(range(len(lines))) - set(text))
-    beside, _ = _columns(lines, boxes, marginalia)
-    return _Found(ordered, [at for column in beside for at in column], kinds)
-
-
 def _columns(
     lines: Sequence[Line], boxes: Boxes, text: Sequence[int]
 ) -> tuple[list[list[int]], list[int]]:
     """The columns of these lines, in reading order, and which lines are halves of notes."""
-    ordered: list[list[int]] = []
-    notes: list[int] = []
     some = boxes.take(text)
-    for register in split_registers(some, measure_column_grid(some, _notes(lines, text))):
-        places = [text[at] for at in register]
-        part = boxes.take(places)
-        grid = measure_column_grid(part, _notes(lines, places))
-        columns = cut_columns(part, grid)
-        notes += [places[at] for at in find_notes(part, columns, grid)]
-        ordered += [[places[at] for at in order_column(part, col.members)] for col in columns]
+    grid = measure_column_grid(some, _notes(lines, text))
+    columns = cut_columns(some, grid)
+    notes = [text[at] for at in find_notes(some, columns, grid)]
+    ordered = [[text[at] for at in order_column(some, column.members)] for column in columns]
     return ordered, notes
 
 

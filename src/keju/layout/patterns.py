@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 from statistics import median
-from typing import Literal
-
-from keju.layout.anchors import Anchor, find_anchors
+from typing import Literal, NamedTuple
 
 ReadingPattern = Literal[
     "rows across columns",
@@ -55,9 +54,8 @@ def find_reading_pattern(
 ) -> ReadingPattern | None:
     """The pattern in which a page was read; None where its characters are in order.
 
-    The pattern is found from anchors: characters that occur once in both texts, and runs of
-    repeated ones (`find_anchors`). It depends neither on line breaks nor on outlines (our reading).
-    Neighbours in the reference are:
+    The pattern is found from anchors: characters that occur once in both texts. It depends neither
+    on line breaks nor on outlines (our reading). Neighbours in the reference are:
 
     * as many characters apart in the hypothesis as the page has columns: rows across columns;
     * further apart, but only within neighbouring columns: columns merged, the characters of two
@@ -72,7 +70,8 @@ def find_reading_pattern(
             is ``notes misplaced`` if most breaks of the order are at one.
 
     Returns:
-        None also where fewer than twelve anchors are found.
+        None also where fewer than twelve anchors are found, as on most pages of sutras and songs,
+        whose characters are repeated.
     """
     by_truth = _out_of_order(reference, hypothesis)
     if not by_truth:
@@ -100,17 +99,26 @@ def find_reading_pattern(
     return _pattern_of_blocks(by_reading) if in_blocks else "no regular order"
 
 
-def _out_of_order(reference: str, hypothesis: str) -> list[Anchor]:
+class _Anchor(NamedTuple):
+    """A character that occurs once in both texts: its positions."""
+
+    true: int
+    read: int
+
+
+def _out_of_order(reference: str, hypothesis: str) -> list[_Anchor]:
     """The anchors in the order of the reference; none where too few are out of order."""
-    single = find_anchors(reference, hypothesis, repeated=False)
-    if 4 * len(single) >= len(reference) and _in_order(single) == len(single):
-        return []
-    found = find_anchors(reference, hypothesis)
+    in_reference, in_hypothesis = Counter(reference), Counter(hypothesis)
+    found = [
+        _Anchor(place, hypothesis.index(char))
+        for place, char in enumerate(reference)
+        if in_reference[char] == in_hypothesis[char] == 1
+    ]
     moved = len(found) - _in_order(found)
     return found if len(found) >= _FEWEST and moved >= _MOVED * len(found) else []
 
 
-def _follows(before: Anchor, after: Anchor) -> bool:
+def _follows(before: _Anchor, after: _Anchor) -> bool:
     """Whether two anchors have the same distance in both texts.
 
     One character more or less is tolerated.
@@ -125,7 +133,7 @@ def _alike(ratios: Sequence[float]) -> int:
     return sum(0.6 * middle <= ratio <= 1.6 * middle for ratio in ratios)
 
 
-def _in_order(found: Sequence[Anchor]) -> int:
+def _in_order(found: Sequence[_Anchor]) -> int:
     """How many anchors are in order; all others would have to be moved."""
     return _longest_increasing([each.read for each in found])
 
@@ -139,7 +147,7 @@ def _longest_increasing(values: Sequence[int]) -> int:
     return len(ends)
 
 
-def _breaks_at_notes(by_reading: Sequence[Anchor], notes: Collection[int]) -> bool:
+def _breaks_at_notes(by_reading: Sequence[_Anchor], notes: Collection[int]) -> bool:
     """Whether breaks of the order are at notes, much more often than by chance."""
     breaks = [(a, b) for a, b in pairwise(by_reading) if not _goes_on(a, b)]
     share = sum(anchor.true in notes for anchor in by_reading) / len(by_reading)
@@ -148,20 +156,20 @@ def _breaks_at_notes(by_reading: Sequence[Anchor], notes: Collection[int]) -> bo
     return at_notes >= max(_NOTES, (1 + by_chance) / 2) * len(breaks)
 
 
-def _is_at_note(before: Anchor, after: Anchor, notes: Collection[int]) -> bool:
+def _is_at_note(before: _Anchor, after: _Anchor, notes: Collection[int]) -> bool:
     """Whether the order breaks at a note: one end is in a note, or a note was skipped."""
     passed = range(before.true + 1, after.true)
     over = 2 * sum(place in notes for place in passed) > len(passed)
     return before.true in notes or after.true in notes or over
 
 
-def _goes_on(before: Anchor, after: Anchor) -> bool:
+def _goes_on(before: _Anchor, after: _Anchor) -> bool:
     """Whether the reading continues in the reference, with a few wrong characters in between."""
     true, read = after.true - before.true, after.read - before.read
     return abs(true - read) <= 1 + read // 4
 
 
-def _pattern_of_blocks(by_reading: Sequence[Anchor]) -> ReadingPattern | None:
+def _pattern_of_blocks(by_reading: Sequence[_Anchor]) -> ReadingPattern | None:
     """Whether columns are out of order when isolated anchors are ignored.
 
     A wrong character that happens to be one of the page's is isolated.
@@ -172,7 +180,7 @@ def _pattern_of_blocks(by_reading: Sequence[Anchor]) -> ReadingPattern | None:
     return None if in_order else "columns out of order"
 
 
-def _reversed_pairs(by_reading: Sequence[Anchor]) -> float:
+def _reversed_pairs(by_reading: Sequence[_Anchor]) -> float:
     """Share of all pairs of anchors that are in the reverse order."""
     seen: list[int] = []
     inversions = 0

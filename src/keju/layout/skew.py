@@ -10,7 +10,6 @@ from keju.items import Line
 from keju.layout.boxes import Boxes, Outline, outline, upright_box
 from keju.layout.column_grid import measure_column_grid, weighted_median
 from keju.layout.columns import divide
-from keju.layout.registers import split_registers
 
 MAX_SKEW = 8.0
 """Degrees: a page with a larger estimate is not a page of columns, and is not rotated."""
@@ -68,9 +67,6 @@ def _tried(drawn: Sequence[Outline]) -> float:
     plain = _misfit(longest, 0.0)
     if plain <= _FITS:
         return 0.0
-    boxes = _boxes(longest, 0.0)
-    if len(split_registers(boxes, measure_column_grid(boxes))) > 1:
-        return 0.0
     steepest = _steepest(longest)
     misfits = {0.0: plain}
 
@@ -100,10 +96,7 @@ def _steepest(drawn: Sequence[Outline]) -> float:
 
 
 def _misfit(drawn: Sequence[Outline], degrees: float) -> float:
-    boxes = _boxes(drawn, degrees)
+    """How badly boxes fit their columns after that skew is removed, per column."""
+    boxes = Boxes(*np.array([upright_box(one, degrees) for one in drawn]).T)
     division = divide(boxes, measure_column_grid(boxes))
     return division.misfit / max(1, division.occupied(boxes))
-
-
-def _boxes(drawn: Sequence[Outline], degrees: float) -> Boxes:
-    return Boxes(*np.array([upright_box(one, degrees) for one in drawn]).T)

@@ -70,11 +70,11 @@ class PageFiles(Engine):
             for path in files_under(self._root, SUFFIXES):
                 inside = PurePosixPath(path.relative_to(self._root).as_posix())
                 form = form_of(path)
-                if form.name:
-                    result = read_result(path, form.name)
-                    self._index.add(path, inside, form.name, result, sha256_file(path))
+                if form:
+                    result = read_result(path, form)
+                    self._index.add(path, inside, form, result, sha256_file(path))
                 else:
-                    skipped = skipped or f"{inside} ({form.other})"
+                    skipped = skipped or str(inside)
             log_notes = tuple(log.notes())
         self._index.check(self._root, skipped)
         self.notes = tuple(

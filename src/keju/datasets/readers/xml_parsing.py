@@ -31,8 +31,8 @@ def parse_xml(path: Path) -> etree._Element:
             neither PAGE-XML nor ALTO uses and by which a file can expand or access other files.
     """
     data = source_bytes(path, MAX_BYTES)
-    if b"<!DOCTYPE" in data.replace(b"\0", b""):
-        raise _doctype(path)
+    if b"<!DOCTYPE" in data.replace(b"\0", b""):  # Without the zeros of UTF-16 and UTF-32.
+        raise DataError("the XML has a DOCTYPE", file=path, hint="Remove the DOCTYPE")
     parser = etree.XMLParser(
         resolve_entities=False,
         load_dtd=False,
@@ -42,14 +42,11 @@ def parse_xml(path: Path) -> etree._Element:
         remove_pis=True,
     )
     try:
-        root = etree.fromstring(data, parser)
+        return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         raise DataError(
             "not well-formed XML: {}", error.msg, file=path, hint="Export it again, as UTF-8"
         ) from None
-    if root.getroottree().docinfo.internalDTD is not None:
-        raise _doctype(path)
-    return root
 
 
 def root_name(data: bytes) -> str:
@@ -58,24 +55,15 @@ def root_name(data: bytes) -> str:
         ["start"], resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False
     )
     with suppress(etree.XMLSyntaxError):
-        for place in range(0, len(data), _PIECE):
+        for place in range(0, min(len(data), _BEGINNING), _PIECE):
             parser.feed(data[place : place + _PIECE])
-            if name := _first_started(parser):
-                return name
         parser.close()  # It keeps the last bytes back until then.
-    return _first_started(parser)
-
-
-def _first_started(parser: etree.XMLPullParser) -> str:
-    elements = (element for _event, element in parser.read_events())
-    return next((name_of(each) for each in elements if isinstance(each, etree._Element)), "")
+    started = (element for _event, element in parser.read_events())
+    return next((name_of(each) for each in started if isinstance(each, etree._Element)), "")
 
 
 _PIECE = 1024
-
-
-def _doctype(path: Path) -> DataError:
-    return DataError("the XML has a DOCTYPE", file=path, hint="Remove the DOCTYPE")
+_BEGINNING = 1 << 16
 
 
 def name_of(element: etree._Element) -> str:

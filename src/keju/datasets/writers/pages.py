@@ -1,6 +1,6 @@
-"""`PAGE_FORMS`: writers of one page, as PAGE-XML, ALTO, hOCR and plain text.
+"""`PAGE_FORMS`: writers of one page, as PAGE-XML, ALTO and hOCR; plain text needs none.
 
-A `PageContent` has clean texts (`Cleaner`) and outlines of whole pixels inside the image
+A `PageContent` has clean texts (`clean`) and outlines of whole pixels inside the image
 (`outline_within`); the forms are the templates in ``assets``.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from itertools import groupby
 from typing import NamedTuple
@@ -51,16 +51,8 @@ _REGIONS: dict[LineKind, str] = {
 """Regions whose name differs from the word of their lines' kind; PAGE-XML's names."""
 
 
-class Engine(NamedTuple):
-    """Engine of a page: its name, its version, and other programs with versions, as one text."""
-
-    name: str
-    version: str
-    settings: str
-
-
 class PageLine(NamedTuple):
-    """A line: text, kind, confidence in 0..1 or None, and position.
+    """A line: clean text, kind, confidence in 0..1 or None, and position.
 
     `outline` is empty where the engine gave no valid position. `vertical` means that its characters
     are ordered from top to bottom; None where this is not known.
@@ -104,31 +96,31 @@ class PageLine(NamedTuple):
 
 
 class Region(NamedTuple):
-    """Consecutive lines of one kind of region.
+    """Consecutive lines of one kind of region and one direction.
 
-    `box` is their bounding box; None where none of the lines has a position.
+    `box` is their bounding box; None where they have no position.
     """
 
     kind: str
+    vertical: bool | None
     lines: tuple[PageLine, ...]
     box: Rectangle | None
-    vertical: bool | None
 
 
 class PageContent(NamedTuple):
-    """One page: its image's name and size in pixels, its regions in reading order, its text.
+    """One page: its image's name and size in pixels, and its lines in reading order.
 
-    `text` is the running text, one row per column; `number` counts the images of an item from 1;
-    `created` is a UTC time as XML Schema writes it.
+    `number` counts the images of an item from 1; `version` is that of the engine, and `created` a
+    UTC time as XML Schema writes it.
     """
 
     image: str
     width: int
     height: int
     number: int
-    regions: tuple[Region, ...]
-    text: str
-    engine: Engine
+    lines: Sequence[PageLine]
+    engine: str
+    version: str
     exporter: str
     created: str
 
@@ -140,79 +132,59 @@ class PageContent(NamedTuple):
     @property
     def words(self) -> list[str]:
         """The words for the kinds of its lines."""
-        return sorted({line.word for region in self.regions for line in region.lines} - {""})
+        return sorted({line.word for line in self.lines} - {""})
+
+    @property
+    def regions(self) -> list[Region]:
+        """The lines in regions: a new one wherever kind or direction change or positions end."""
+        regions = []
+        for (kind, vertical, placed), group in groupby(self.lines, key=_region_of):
+            lines = tuple(group)
+            corners = [corner for line in lines for corner in line.outline]
+            regions.append(Region(kind, vertical, lines, _box_around(corners) if placed else None))
+        return regions
 
 
-class Cleaner:
-    """Replaces characters that XML cannot contain, and counts them in `replaced`."""
-
-    def __init__(self) -> None:
-        self.replaced = 0
-
-    def line(self, text: str) -> str:
-        """One line: tabs and line breaks become spaces, other control characters U+FFFD."""
-        text, breaks = _BREAKS.subn(" ", text)
-        text, others = _INVALID.subn("\ufffd", text)
-        self.replaced += breaks + others
-        return text
-
-    def rows(self, text: str) -> list[str]:
-        """A text's rows, each cleaned; the ends of rows are not counted."""
-        return [self.line(row) for row in re.split(r"\r\n|\r|\n", text)] if text else []
+def _region_of(line: PageLine) -> tuple[str, bool | None, bool]:
+    return _REGIONS.get(line.kind, line.word), line.vertical, bool(line.outline)
 
 
-def page_lines(lines: Iterable[Line], width: int, height: int, cleaner: Cleaner) -> list[PageLine]:
+def clean(text: str) -> str:
+    """One line without what XML cannot contain, of the same length.
+
+    Tabs and line breaks become spaces, other control characters U+FFFD.
+    """
+    return _INVALID.sub("\ufffd", _BREAKS.sub(" ", text))
+
+
+def page_lines(lines: Iterable[Line], width: int, height: int) -> list[PageLine]:
     """An engine's lines, cleaned, with outlines inside an image of that size in pixels.
 
     A line is vertical if its outline is higher than wide; a line of a single character has the
     direction of the page, which is that of most characters.
     """
-    clean = [
+    drawn = [
         PageLine(
-            text=cleaner.line(line.text),
+            text=clean(line.text),
             kind=line.kind,
-            confidence=_share(line.confidence),
+            confidence=line.confidence,
             outline=outline_within(line.polygon, width, height),
         )
         for line in lines
     ]
     directions = {
-        place: _is_high(line.box)
-        for place, line in enumerate(clean)
+        place: line.box[3] - line.box[1] > line.box[2] - line.box[0]
+        for place, line in enumerate(drawn)
         if line.outline and len(line.text.strip()) > 1
     }
     columns = sum(
-        len(clean[place].text) * (1 if high else -1) for place, high in directions.items()
+        len(drawn[place].text) * (1 if high else -1) for place, high in directions.items()
     )
     usual = columns > 0 if directions else None
     return [
         line._replace(vertical=directions.get(place, usual)) if line.outline else line
-        for place, line in enumerate(clean)
+        for place, line in enumerate(drawn)
     ]
-
-
-def rows_as_lines(rows: Iterable[str]) -> list[PageLine]:
-    """The rows of a text without line positions, as lines; empty rows are dropped."""
-    return [PageLine(row) for row in rows if row.strip()]
-
-
-def regions_of(lines: Sequence[PageLine]) -> tuple[Region, ...]:
-    """The lines in regions, in their order: a new one wherever the kind of region changes.
-
-    Lines without a position are regions of their own.
-    """
-
-    def region(line: PageLine) -> tuple[str, bool]:
-        return _REGIONS.get(line.kind, line.word), bool(line.outline)
-
-    regions = []
-    for (kind, placed), group in groupby(lines, key=region):
-        members = tuple(group)
-        box = _box_around(corner for line in members for corner in line.outline) if placed else None
-        columns = sum((1 if line.vertical else -1) * max(1, len(line.text)) for line in members)
-        directed = placed and any(line.vertical is not None for line in members)
-        regions.append(Region(kind, members, box, columns > 0 if directed else None))
-    return tuple(regions)
 
 
 def outline_within(
@@ -238,25 +210,25 @@ def _box_around(points: Iterable[Pixel]) -> Rectangle:
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def _is_high(box: Rectangle) -> bool:
-    x0, y0, x1, y1 = box
-    return y1 - y0 > x1 - x0
-
-
-def _share(value: float | None) -> float | None:
-    """A confidence in 0..1, or None where it is not a number."""
-    return None if value is None or math.isnan(value) else min(max(value, 0.0), 1.0)
-
-
 class PageForm(NamedTuple):
-    """A format of one page, with the suffix of its files.
-
-    `of_text` means that it contains the page's running text instead of its lines.
-    """
+    """A format of one page: the suffix of its files, and its template; empty for plain text."""
 
     suffix: str
-    write: Callable[[PageContent], bytes]
-    of_text: bool = False
+    template: str = ""
+
+    def write(self, page: PageContent) -> bytes:
+        """The file of a page."""
+        template = _templates().get_template(self.template)
+        return template.render(page=page, regions=page.regions, language=_LANGUAGE).encode()
+
+
+PAGE_FORMS: Mapping[str, PageForm] = {
+    "page-xml": PageForm(".xml", "page-xml.xml.j2"),
+    "alto": PageForm(".xml", "alto.xml.j2"),
+    "hocr": PageForm(".hocr", "hocr.html.j2"),
+    "txt": PageForm(".txt"),
+}
+"""The formats of one page, by name."""
 
 
 @cache
@@ -268,34 +240,6 @@ def _templates() -> jinja2.Environment:
         trim_blocks=True,
         loader=jinja2.FunctionLoader(lambda name: assets.joinpath(name).read_text("utf-8")),
     )
-    environment.filters["points"] = _format_points
-    environment.filters["corners"] = _corners_of
+    # Points as PAGE-XML and ALTO write them.
+    environment.filters["points"] = lambda points: " ".join(f"{x},{y}" for x, y in points)
     return environment
-
-
-def _format_points(points: Iterable[Pixel]) -> str:
-    """Points as PAGE-XML and ALTO write them."""
-    return " ".join(f"{x},{y}" for x, y in points)
-
-
-def _corners_of(box: Rectangle) -> list[Pixel]:
-    x0, y0, x1, y1 = box
-    return [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
-
-
-def _write(template: str, page: PageContent) -> bytes:
-    return _templates().get_template(template).render(page=page, language=_LANGUAGE).encode()
-
-
-def _write_text(page: PageContent) -> bytes:
-    """The running text of a page in UTF-8, one row per column; without text an empty file."""
-    return (page.text + "\n" if page.text else "").encode()
-
-
-PAGE_FORMS: Mapping[str, PageForm] = {
-    "page-xml": PageForm(".xml", partial(_write, "page-xml.xml.j2")),
-    "alto": PageForm(".xml", partial(_write, "alto.xml.j2")),
-    "hocr": PageForm(".hocr", partial(_write, "hocr.html.j2")),
-    "txt": PageForm(".txt", _write_text, of_text=True),
-}
-"""The formats of one page, by name."""

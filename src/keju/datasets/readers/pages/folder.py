@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Annotated
@@ -100,30 +100,29 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
     root, files = _files(src)
     pattern, problems = _pattern(settings.task), _Problems(src)
     with PdfReader() as pdfs:
-        scans = _scans(files, pdfs, problems)
+        scans: dict[Path, Scan] = {}
+        for file in files:
+            with problems.collecting():
+                scan = scan_of(file, pdfs)
+                if (other := scans.setdefault(scan.stem, scan)) != scan:
+                    raise two_images(other, scan)
         if settings.texts:
-            texts = Texts(files_under(root, {"txt"}))
-            pages_of = _pages_of(scans, texts, problems, settings.blank_pages)
-            if texts.ignored:
-                yield n_(
-                    "not imported, an engine's text or beside a .gt.txt: {n:,} text: {}",
-                    "not imported, an engine's texts or beside a .gt.txt: {n:,} texts: {}",
-                    len(texts.ignored),
-                    _names(root, sorted(texts.ignored)),
-                )
-            lacking = _lacking(src, root, files, pages_of, texts)
-            if settings.skip_missing and any(pages_of.values()):
-                yield from (_("skipped {}", line) for line in lacking)
-            else:
-                problems.lines += lacking
+            known = {file.with_suffix("") for file in files}
+            pages_of = yield from _with_texts(src, root, scans.values(), known, settings, problems)
         else:
-            pages_of = {scan: dict.fromkeys(scan.numbers, (scan.file, "")) for scan in scans}
-        if problems:
-            _check_images(scans, problems)
+            pages_of = {
+                scan: dict.fromkeys(scan.numbers, (scan.file, "")) for scan in scans.values()
+            }
         blank: list[str] = []
+        is_refused = bool(problems)
         for scan, pages in pages_of.items():
             with problems.collecting():
-                for number, image in images_of(scan, pages, settings.dpi, pdfs) if pages else ():
+                if is_refused and scan.pages is None:
+                    # Nothing is stored; the image is only checked, and need not be decoded.
+                    with decoding(plain_file(scan.file), str(scan.file)):
+                        open_header(scan.file, name=str(scan.file)).close()
+                images = images_of(scan, pages, settings.dpi, pdfs)
+                for number, image in images if pages and not is_refused else ():
                     text = pages[number][1]
                     item = _item(writer, root, scan, number, image, text, pattern)
                     if settings.texts and (not text.strip() or says_blank(text)):
@@ -140,6 +139,49 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
         )
     if src.is_dir():
         yield from _others(src)
+
+
+def _with_texts(
+    src: Path,
+    root: Path,
+    scans: Iterable[Scan],
+    known: set[Path],
+    settings: PagesSettings,
+    problems: _Problems,
+) -> Generator[Text, None, dict[Scan, Pages]]:
+    """The valid texts of each scan; yields notes on files that belong to none."""
+    texts = Texts(files_under(root, {"txt"}))
+    pages_of: dict[Scan, Pages] = {}
+    for scan in scans:
+        with problems.collecting():
+            pages_of[scan] = texts.of(scan)
+            for file, text in () if settings.blank_pages else pages_of[scan].values():
+                if not text.strip():
+                    raise DataError(
+                        "the text is empty",
+                        file=file,
+                        hint=(
+                            "Write it, or [blank] if the page shows no text. If all pages with "
+                            "an empty text are blank: --option blank-pages=yes"
+                        ),
+                    )
+    if texts.ignored:
+        yield n_(
+            "not imported, an engine's text or beside a .gt.txt: {n:,} text: {}",
+            "not imported, an engine's texts or beside a .gt.txt: {n:,} texts: {}",
+            len(texts.ignored),
+            _names(root, sorted(texts.ignored)),
+        )
+    # The text of a broken file is not without an image.
+    broken = known - {scan.stem for scan in pages_of}
+    lost = texts.unused() if src.is_dir() else []
+    lost = [file for file in lost if broken.isdisjoint(stems_of_text(file))]
+    lacking = list(_lacking(root, pages_of, lost))
+    if settings.skip_missing and any(pages_of.values()):
+        yield from (_("skipped {}", line) for line in lacking)
+    else:
+        problems.lines += lacking
+    return pages_of
 
 
 def _others(src: Path) -> Iterator[Text]:
@@ -177,72 +219,22 @@ def _pattern(name: str) -> Item:
 def _files(src: Path) -> tuple[Path, list[Path]]:
     """The directory that paths are relative to, and the files with page images."""
     if src.is_dir():
-        files = list(files_under(src, _KINDS))
-        if files:
+        if files := list(files_under(src, _KINDS)):
             return src, files
-        raise DataError(
-            "expected images with .txt files of the same name; found {}",
-            join_names(path.as_posix() for path in Listing(src).files) or _("none"),
-            file=src,
-            hint="Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)",
-        )
-    if _suffix(src) in _MANY_PAGES:
+    elif _suffix(src) in _MANY_PAGES:
         return src.parent, [src]
-    what, hint = src.name, ""
+    listing = Listing(src)
+    hint = _("Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)")
     if command := unpacking_command(src):
-        what, hint = _("an archive"), _("Unpack it: {}", command)
-    elif _suffix(src) in EXTENSIONS:
-        what = _("one image")
+        hint = _("Unpack it: {}", command)
+    elif listing.images:
         hint = _("Give its folder: {}", import_command("pages", src.parent, {}))
     raise DataError(
-        "expected a folder of images with .txt files, a PDF or a TIFF; found {}",
-        what,
+        "expected images with .txt files of the same name, a PDF or a TIFF; found {}",
+        join_names(path.as_posix() for path in listing.files) or _("none"),
         file=src,
         hint=hint,
     )
-
-
-def _scans(files: list[Path], pdfs: PdfReader, problems: _Problems) -> list[Scan]:
-    """The scans in files, one for each text."""
-    known: dict[Path, Scan] = {}
-    for file in files:
-        with problems.collecting():
-            scan = scan_of(file, pdfs)
-            if (other := known.setdefault(scan.stem, scan)) != scan:
-                raise two_images(other, scan)
-    return list(known.values())
-
-
-def _check_images(scans: list[Scan], problems: _Problems) -> None:
-    """Raise the problems, with those of the images, which need not be decoded for it."""
-    for scan in scans:
-        with problems.collecting():
-            if scan.pages is None:
-                with decoding(plain_file(scan.file), str(scan.file)):
-                    open_header(scan.file, name=str(scan.file)).close()
-    problems.check()
-
-
-def _pages_of(
-    scans: list[Scan], texts: Texts, problems: _Problems, empty_is_blank: bool
-) -> dict[Scan, Pages]:
-    """The valid texts of each scan."""
-    pages_of: dict[Scan, Pages] = {}
-    for scan in scans:
-        with problems.collecting():
-            pages = texts.of(scan)
-            for file, text in pages.values():
-                if not text.strip() and not empty_is_blank:
-                    raise DataError(
-                        "the text is empty",
-                        file=file,
-                        hint=(
-                            "Write it, or [blank] if the page shows no text. If all pages with "
-                            "an empty text are blank: --option blank-pages=yes"
-                        ),
-                    )
-            pages_of[scan] = pages
-    return pages_of
 
 
 def _item(
@@ -257,18 +249,16 @@ def _item(
     file = scan.file.relative_to(root)
     check_name(file.as_posix(), scan.file)
     within = f"{scan.file}: page {number}" if scan.pages else str(scan.file)
-    ref = writer.add_image(image.data, within)
     answer = text.strip("\n\t ")
     about = {"file": file.as_posix()}
+    group = file.parent.as_posix() if file.parent.parts else root.resolve().name
     if scan.pages:
         about |= {"page": str(number)} | ({"page_image": image.made} if image.made else {})
         group = file.with_suffix("").as_posix()
-    else:
-        group = file.parent.as_posix() if file.parent.parts else root.resolve().name
     return replace(
         pattern,
         id=(file.parent / scan.name(number)).as_posix(),
-        images=(ref,),
+        images=(writer.add_image(image.data, within),),
         answer=answer,
         transcription=answer or None,
         group=group,
@@ -276,9 +266,7 @@ def _item(
     )
 
 
-def _lacking(
-    src: Path, root: Path, files: list[Path], pages_of: Mapping[Scan, Pages], texts: Texts
-) -> list[Text]:
+def _lacking(root: Path, pages_of: Mapping[Scan, Pages], lost: Sequence[Path]) -> Iterator[Text]:
     """A line on the pages without a text, and one on the texts without a page."""
     bare = [
         f"{scan.file.relative_to(root).as_posix()}" + (f"/page {number}" if scan.pages else "")
@@ -286,10 +274,6 @@ def _lacking(
         for number in scan.numbers
         if number not in pages
     ]
-    # The text of a broken file is not without an image.
-    broken = {file.with_suffix("") for file in files} - {scan.stem for scan in pages_of}
-    unused = texts.unused() if src.is_dir() else []
-    lost = [file for file in unused if broken.isdisjoint(stems_of_text(file))]
     hints = [
         _(
             "Add the missing files, skip them: --option skip-missing=yes, or import the images "
@@ -305,28 +289,22 @@ def _lacking(
         )
         hints.insert(0, several)
     hint = join_sentences(hints)
-    lines = []
     if bare:
-        lines.append(
-            n_(
-                "{n:,} page without a text: {}",
-                "{n:,} pages without a text: {}",
-                len(bare),
-                join_names(bare),
-                hint=hint,
-            )
+        yield n_(
+            "{n:,} page without a text: {}",
+            "{n:,} pages without a text: {}",
+            len(bare),
+            join_names(bare),
+            hint=hint,
         )
     if lost:
-        lines.append(
-            n_(
-                "{n:,} text without an image: {}",
-                "{n:,} texts without an image: {}",
-                len(lost),
-                _names(root, lost),
-                hint=hint,
-            )
+        yield n_(
+            "{n:,} text without an image: {}",
+            "{n:,} texts without an image: {}",
+            len(lost),
+            _names(root, lost),
+            hint=hint,
         )
-    return lines
 
 
 _MOST = 1_000
@@ -367,21 +345,18 @@ class _Problems:
         Raises:
             DataError: the only error, as it was raised; or all of them, the hints last.
         """
+        if not self:
+            return
         if len(self._errors) == 1 and not self.lines:
             raise self._errors[0]
-        if self:
-            lines = list[str](self.lines)
-            if self._errors:
-                count, texts = len(self._errors), join_names(map(self._text_of, self._errors))
-                lines.append(
-                    n_("{n:,} unusable file: {}", "{n:,} unusable files: {}", count, texts)
-                )
-            hints = [*(line.hint for line in self.lines), *(e.hint for e in self._errors)]
-            hint = join_sentences(dict.fromkeys(filter(None, hints)))
-            lines = [join_sentences([*lines, hint])] if len(lines) == 1 else [*lines, hint]
-            raise ProblemsError(
-                (f"{self._src}: {line}" for line in lines), file=self._src, hint=hint
-            )
+        lines = list[str](self.lines)
+        if self._errors:
+            count, texts = len(self._errors), join_names(map(self._text_of, self._errors))
+            lines.append(n_("{n:,} unusable file: {}", "{n:,} unusable files: {}", count, texts))
+        hints = [*(line.hint for line in self.lines), *(each.hint for each in self._errors)]
+        hint = join_sentences(dict.fromkeys(filter(None, hints)))
+        lines = [join_sentences([*lines, hint])] if len(lines) == 1 else [*lines, hint]
+        raise ProblemsError((f"{self._src}: {line}" for line in lines), file=self._src, hint=hint)
 
     def _text_of(self, error: DataError) -> str:
         file = PurePath(error.file or "")
@@ -399,9 +374,6 @@ _ABOUT = frozenset(
     {"readme", "license", "licence", "copying", "notes", "source", "sources", "about"}
 )
 """Names of texts that describe a folder, and not its images."""
-
-_NOTES = frozenset({"", "txt", "md"})
-"""Suffixes of files that accompany data: licence, source, description."""
 
 _OF_NUMBERS = frozenset("0123456789.-e \r\n\t")
 
@@ -451,7 +423,8 @@ def _detect_without_texts(listing: Listing) -> Detection | None:
     if pdfs and not texts and not listing.images:
         what = n_("{n} PDF file without texts", "{n} PDF files without texts", len(pdfs))
         return Detection(0.5, what, {"texts": "no"})
-    if pdfs or not _page_sized(listing):
+    others = {*map(_suffix, listing.files)} - {"", "txt", "md", *EXTENSIONS}
+    if others or not listing.images or not _page_sized(listing):
         return None
     folders = {path.parent for path in listing.images}
     count = n_("{n:,} image", "{n:,} images", len(listing.images))
@@ -462,9 +435,7 @@ def _detect_without_texts(listing: Listing) -> Detection | None:
 
 
 def _page_sized(listing: Listing) -> bool:
-    """Whether the first images are as large as scans of pages, without other data."""
-    if not listing.images or {*map(_suffix, listing.files)} - _NOTES - {*EXTENSIONS}:
-        return False
+    """Whether the first images are as large as scans of pages."""
     for path in listing.images[:5]:
         try:
             with decoding(data := listing.head(path), path.name):

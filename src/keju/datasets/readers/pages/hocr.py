@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from lxml import etree, html
 from lxml.html import defs
@@ -103,14 +104,10 @@ def _root(path: Path) -> html.HtmlElement:
         root = html.document_fromstring(text.encode("utf-8"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError) as error:
         raise DataError("not readable as HTML: {}", error, file=path) from None
-    if "</html" not in text[-_END:].casefold():
-        # The parser accepts truncated HTML silently.
+    # The parser accepts truncated HTML silently.
+    if "</html" not in text[-4096:].casefold():
         raise DataError("it ends without </html>", file=path, hint="Write the file again")
     return root
-
-
-_END = 4096
-"""Characters at the end of a file that must contain the end of the document."""
 
 
 _WORD_END = "\u2029"
@@ -140,41 +137,38 @@ def _simplify(root: html.HtmlElement) -> None:
         word.text = f"{_WORD_END}{text}{_WORD_END}"
 
 
-class _Chunk:
+class _Chunk(NamedTuple):
     """Text that becomes a line: what is between two ends of lines or blocks, and its words.
 
-    `container` is the innermost line or block around it.
+    `container` is the innermost line or block around it. The text has single spaces, and none
+    between Chinese words.
     """
 
-    def __init__(self, container: html.HtmlElement) -> None:
-        self.container = container
-        self.words: list[html.HtmlElement] = []
-        self.raw = ""
-
-    @property
-    def text(self) -> str:
-        """The text, with single spaces, and none between Chinese words."""
-        return join_words([" ".join(piece.split()) for piece in self.raw.split(_WORD_END)])
+    container: html.HtmlElement
+    text: str
+    words: list[html.HtmlElement]
 
 
 def _divided(page: html.HtmlElement, lines: Collection[html.HtmlElement]) -> Iterator[_Chunk]:
-    around, chunk = [page], _Chunk(page)
+    around, raw, words = [page], "", list[html.HtmlElement]()
     for event, element in etree.iterwalk(page, events=("start", "end")):
-        if event == "start":
-            if _is_block(element) and around[-1] not in lines and element is not page:
-                yield chunk
+        begins = event == "start"
+        is_block = _is_block(element) and around[-1] not in lines and element is not page
+        if is_block if begins else element is around[-1]:
+            pieces = [" ".join(piece.split()) for piece in raw.split(_WORD_END)]
+            yield _Chunk(around[-1], join_words(pieces), words)
+            raw, words = "", []
+            if begins:
                 around.append(element)
-                chunk = _Chunk(element)
-            chunk.raw += " " if element.tag == "br" else element.text or ""
-            chunk.words += [element] if _WORD in _classes(element) else []
-            continue
-        if element is around[-1]:
-            yield chunk
-            around.pop()
-            if element is page:
+            elif element is page:
                 return
-            chunk = _Chunk(around[-1])
-        chunk.raw += element.tail or ""
+            else:
+                around.pop()
+        if begins:
+            raw += " " if element.tag == "br" else element.text or ""
+            words += [element] if _WORD in _classes(element) else []
+        else:
+            raw += element.tail or ""
 
 
 def _is_block(element: html.HtmlElement) -> bool:
@@ -205,7 +199,7 @@ def _lines(
         # A name, a place and a confidence are those of a container with this text alone.
         is_own = element not in areas and element is not page and number_of[element] == 1
         own = _properties(element) if is_own else {}
-        name = (element.get("id") if is_own else None) or f".{place}"
+        name = (element.get("id") if is_own else None) or f"page.{place}"
         outline = _outline(own, path, name) or box_around(
             _outline(_properties(word), path, name) for word in chunk.words
         )
@@ -213,7 +207,7 @@ def _lines(
         is_line = bool(_LINES & _classes(element)) and is_own
         types.append(_kind(element, _TESSERACT_KINDS if by_tesseract and is_line else _KINDS))
         types = list(filter(None, types))
-        line = line_of(name, chunk.text, outline, types=types, kinds=kinds)
+        line = line_of(name, chunk.text, outline, types, kinds)
         confidences = [_properties(word).get("x_wconf") for word in chunk.words] + [
             own.get("x_wconf")
         ]
@@ -224,8 +218,7 @@ def _lines(
 
 def _kind(element: html.HtmlElement, words: Mapping[str, str]) -> str:
     """The word for the kind of line: keju's own, else that of a class; empty for a plain one."""
-    classes = element.get("class", "").split()
-    word = next((words[name] for name in classes if name in words), "")
+    word = next((words[name] for name in words if name in _classes(element)), "")
     return str(element.get("data-kind", word))
 
 

@@ -15,14 +15,13 @@ from keju.datasets.readers.xml_parsing import name_of
 
 
 class TextPart(NamedTuple):
-    """A text in a file: the element that has it, its level (line, word, glyph …), and the text.
+    """A text in a file, and the element that has it.
 
     `repeats` means that the text is that of the elements inside once more, as PAGE-XML gives the
     text of a region and those of its lines.
     """
 
     element: etree._Element
-    level: str
     text: str
     repeats: bool = False
 
@@ -41,18 +40,20 @@ def report_lost_text(
         taken: the text that the reader took from each element.
         file: the file.
     """
-    finer: dict[tuple[etree._Element, str], list[TextPart]] = defaultdict(list)
+    groups: dict[tuple[etree._Element, str], list[TextPart]] = defaultdict(list)
     for part in parts:
-        if part.element in taken or not part.text.strip():
-            continue
-        above = next((each for each in part.element.iterancestors() if each in taken), None)
-        if above is not None:
-            finer[above, part.level].append(part)
-        else:
-            inside = (taken.get(each, "") for each in part.element.iter() if part.repeats)
-            _report([part], "".join(inside), file)
-    for (above, _), group in finer.items():
-        _report(group, taken[above], file)
+        if part.element not in taken and part.text.strip():
+            around = (each for each in part.element.iterancestors() if each in taken)
+            groups[next(around, part.element), name_of(part.element)].append(part)
+    for (element, _level), group in groups.items():
+        inside = (taken.get(each, "") for each in element.iter() if group[0].repeats)
+        found = taken[element] if element in taken else "".join(inside)
+        missing = _missing("\n".join(part.text for part in group), found)
+        if missing:
+            rows = [(part, row) for part in group for row in part.text.splitlines() if row.strip()]
+            # The rows that were taken are not an example of the lost text.
+            part, row = next((each for each in rows if _missing(each[1], found)), rows[0])
+            import_log().lost(file, _place_of(part.element), row, missing)
 
 
 def text_nodes(root: etree._Element, outside: Iterable[str] = ()) -> Iterator[TextPart]:
@@ -64,18 +65,7 @@ def text_nodes(root: etree._Element, outside: Iterable[str] = ()) -> Iterator[Te
             continue
         text = "".join(filter(None, [element.text, *(child.tail for child in element)]))
         if text.strip():
-            yield TextPart(element, "text", text)
-
-
-def _report(parts: list[TextPart], taken: str, file: Path) -> None:
-    """Record the parts, which together are one text, unless that is in the taken text."""
-    missing = _missing("\n".join(part.text for part in parts), taken)
-    if not missing:
-        return
-    rows = [(part, row) for part in parts for row in part.text.splitlines() if row.strip()]
-    # The rows that were taken are not an example of the lost text.
-    part, row = next((each for each in rows if _missing(each[1], taken)), rows[0])
-    import_log().lost(file, _place_of(part.element), row, missing)
+            yield TextPart(element, text)
 
 
 def _missing(text: str, taken: str) -> int:

@@ -28,18 +28,15 @@ from keju.datasets.readers.base import (
     Detection,
     Reader,
     files_under,
-    image_files,
     join_names,
     kept_inside,
     plain_file,
     source_bytes,
     source_text,
 )
-from keju.datasets.readers.images import ImageFinder
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.hocr import read_hocr
 from keju.datasets.readers.pages.page_xml import ROOTS, Kinds, read_page
-from keju.datasets.readers.records import Place
 from keju.datasets.readers.xml_parsing import root_name
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, mark_blank, task
@@ -98,10 +95,6 @@ class PageSettings(Settings, frozen=True, kw_only=True):
             "(default auto)"
         ),
     ] = "auto"
-    images: Annotated[
-        Path | None,
-        Meta(description="the folder of the page images, if they are not beside the files"),
-    ] = None
     blank_pages: Annotated[
         bool,
         Meta(description="yes: a page without a line is blank (default no: it is skipped)"),
@@ -135,21 +128,14 @@ def import_pages(
 
     Raises:
         DataError: a file cannot be read as a page, or there is nothing to import.
-        UsageError: a setting names an unknown task, kind or folder.
+        UsageError: a setting names an unknown task or kind.
     """
     kind, kinds = task(settings.task), parse_kinds(settings.kinds)
     if [query.form for query in kind.queries] != ["transcription"]:
         raise UsageError(
             "task {!r} does not ask for a transcription; {} does", settings.task, OWN_PAGE
         )
-    if settings.images and not settings.images.is_dir():
-        raise UsageError("{}: no such folder of images", settings.images)
-    folder = settings.images
-    elsewhere = ImageFinder([folder], list(image_files(folder))) if folder else None
-    without_image: list[str] = []
-    without_text: list[str] = []
-    skipped: list[str] = []
-    blank: list[str] = []
+    without_image, without_text, skipped, blank = (list[str]() for _list in range(4))
     added = 0
     dpi = settings.dpi if isinstance(settings, AltoSettings) else None
     for file, page in _pages(src, form, kinds, dpi):
@@ -167,10 +153,22 @@ def import_pages(
             blank.append(name)
         elif not any(line.text.strip() for line in wanted):
             without_text.append(name)
-        image = _image_of(file, page.image_name, elsewhere)
-        if image:
+        if image := _image_of(file, page.image_name):
             ref = writer.add_image(source_bytes(image), str(image))
-            about = _about_image(image, src, settings.images)
+            root = src if src.is_dir() else src.parent
+            shown = image.relative_to(root).as_posix() if image.is_relative_to(root) else image.name
+            about = {"file": shown}
+            if (placed := lines_on(lines, page, ref)) is None:
+                raise DataError(
+                    "the page is {:g}x{:g}, but its image has {}x{} pixels",
+                    page.width,
+                    page.height,
+                    ref.width,
+                    ref.height,
+                    file=file,
+                    hint="Use the image from which the page was transcribed",
+                )
+            lines = placed
         else:
             ref = None
             without_image.append(name)
@@ -184,7 +182,7 @@ def import_pages(
             images=(ref,) if ref else (),
             answer=answer,
             transcription=answer,
-            lines=_lines_on(ref, lines, page),
+            lines=lines,
             group=_edition(src, inside),
             metadata={"order": effective_order(page, settings.order)} | about,
         )
@@ -203,13 +201,6 @@ def import_pages(
         for what, names in pages_of.items()
         if names
     ]
-
-
-def _about_image(image: Path, src: Path, images: Path | None) -> dict[str, str]:
-    """The path of an image in the source, or in the directory of images."""
-    folders = [src if src.is_dir() else src.parent, *([images] if images else [])]
-    inner = [image.relative_to(folder) for folder in folders if image.is_relative_to(folder)]
-    return {"file": inner[0].as_posix() if inner else image.name}
 
 
 def _pages(src: Path, form: str, kinds: Kinds, dpi: float | None) -> Iterator[tuple[Path, Page]]:
@@ -259,33 +250,17 @@ def _edition(src: Path, inside: Path) -> str:
     return root.parent.name if root.name.lower() in EXPORT_FOLDERS else root.name
 
 
-def _lines_on(ref: ImageRef | None, lines: tuple[Line, ...], page: Page) -> tuple[Line, ...]:
-    """The lines with outlines in pixels of the image."""
-    if ref is None or not (page.width and page.height):
+def lines_on(lines: tuple[Line, ...], page: Page, image: ImageRef) -> tuple[Line, ...] | None:
+    """Lines of a page with outlines in pixels of its image; None if the page is of another image.
+
+    The image may have another size than the one on which the page was measured, but must have the
+    same shape. A page that states no size was measured on the image itself.
+    """
+    if not (page.width and page.height):
         return lines
-    if _has_other_shape(page, ref):
-        raise DataError(
-            "the page is {:g}x{:g}, but its image has {}x{} pixels",
-            page.width,
-            page.height,
-            ref.width,
-            ref.height,
-            file=page.file,
-            hint="Use the image from which the page was transcribed",
-        )
-    return _on_image(lines, page, ref)
-
-
-def _has_other_shape(page: Page, image: ImageRef) -> bool:
-    """Whether a page was measured on another image: its sides have another ratio, or no length."""
-    if not (page.width > 0 and page.height > 0):
-        return True
-    return abs(image.width / page.width * page.height / image.height - 1) > _ASPECT
-
-
-def _on_image(lines: tuple[Line, ...], page: Page, image: ImageRef) -> tuple[Line, ...]:
-    """Outlines in pixels of the stored image, whose size may differ from the file's page."""
     across, down = image.width / page.width, image.height / page.height
+    if min(across, down) <= 0 or abs(across / down - 1) > _ASPECT:
+        return None
     if across == down == 1:
         return lines
     return tuple(
@@ -300,11 +275,11 @@ def _base_name(name: str) -> str:
     return re.split(r"[/\\]", plain)[-1].replace("\0", "")
 
 
-def _image_of(file: Path, image_name: str, elsewhere: ImageFinder | None) -> Path | None:
-    """The image of a page: beside its file, above an export directory, or elsewhere.
+def _image_of(file: Path, image_name: str) -> Path | None:
+    """The image of a page: beside its file, or above an export directory.
 
     Raises:
-        DataError: several images elsewhere fit equally, or it is a link that leads out.
+        DataError: it is a link that leads out.
     """
     suffixes = (*EXTENSIONS, *map(str.upper, EXTENSIONS))
     names = [_base_name(image_name), *(f"{file.stem}.{suffix}" for suffix in suffixes)]
@@ -316,9 +291,6 @@ def _image_of(file: Path, image_name: str, elsewhere: ImageFinder | None) -> Pat
             path = folder / name
             if path.suffix.casefold().lstrip(".") in EXTENSIONS and path.is_file():
                 return kept_inside(path, folder)
-    for name in names[:2] if elsewhere else ():
-        if name and elsewhere and (found := elsewhere.find(name, Place(file, ""))):
-            return found
     return None
 
 
@@ -337,13 +309,6 @@ _ANY_DPI = 254.0
 
 TEXT = "txt"
 """The form of a file with only the text."""
-
-
-class ResultForm(NamedTuple):
-    """The form of a result file; empty if it has none, and then `other` describes the file."""
-
-    name: str
-    other: str = ""
 
 
 class PageResult(NamedTuple):
@@ -370,29 +335,25 @@ class PageResult(NamedTuple):
         """
         if self.page is None:
             return ()
-        if _has_other_shape(self.page, image):
-            return tuple(replace(line, polygon=()) for line in self.page.lines)
-        return _on_image(self.page.lines, self.page, image)
+        sized = self.page.width and self.page.height
+        placed = lines_on(self.page.lines, self.page, image) if sized else None
+        return placed or tuple(replace(line, polygon=()) for line in self.page.lines)
 
 
-def form_of(path: Path) -> ResultForm:
-    """The form of a file with one of `SUFFIXES`.
+def form_of(path: Path) -> str:
+    """The form of a file with one of `SUFFIXES`; empty if it has none.
 
     Raises:
         DataError: the file cannot be read.
     """
     suffix = path.suffix.casefold().lstrip(".")
     if suffix == "txt":
-        return ResultForm(TEXT)
+        return TEXT
     with plain_file(path).open("rb") as stream:
         head = stream.read(_HEAD)
     if suffix in HOCR_SUFFIXES:
-        return ResultForm("hOCR") if b"ocr_page" in head else ResultForm("", _("HTML without hOCR"))
-    root = root_name(head)
-    if root in ROOTS:
-        return ResultForm(ROOTS[root])
-    other = _("{}, not PAGE-XML or ALTO", f"<{root[:40]}>") if root else _("not XML")
-    return ResultForm("", other)
+        return "hOCR" if b"ocr_page" in head else ""
+    return ROOTS.get(root_name(head), "")
 
 
 def read_result(path: Path, form: str) -> PageResult:
@@ -453,36 +414,28 @@ def xml_roots(listing: Listing) -> Counter[str]:
     return Counter(root_name(listing.head(path, _BEGINNING)) for path in sample)
 
 
-def _detect_xml(listing: Listing, form: str) -> Detection | None:
-    """Recognise one page per XML file by the root elements."""
-    roots = xml_roots(listing)
-    pages = sum(count for root, count in roots.items() if ROOTS.get(root) == form)
+def _detect(listing: Listing, form: str) -> Detection | None:
+    """Recognise pages by the root elements of XML files, or by the class of hOCR's pages."""
+    if form == "hOCR":
+        html = listing.ending("html", "htm", "xhtml")[:_SAMPLE]
+        hocr = (path for path in html if b"ocr_page" in listing.head(path))
+        paths = (*listing.ending("hocr"), *hocr)
+        pages, others = len(paths), len(listing.ending("xml", "txt"))
+    else:
+        paths, roots = listing.ending("xml"), xml_roots(listing)
+        pages = sum(count for root, count in roots.items() if ROOTS.get(root) == form)
+        known = {"", *_COMPANIONS}
+        others = sum(count for root, count in roots.items() if root not in known) - pages
     if not pages:
         return None
-    others = sum(count for root, count in roots.items() if root not in {"", *_COMPANIONS}) - pages
-    paths = listing.ending("xml")
+    images = len(listing.images)
     what = _(
         "{} in {}, {}",
         n_("{n} {} file", "{n} {} files", len(paths), form),
         n_("{n} folder", "{n} folders", len({path.parent for path in paths})),
-        _count_images(listing),
+        n_("{n} image", "{n} images", images) if images else _("no images"),
     )
     return Detection(pages / (pages + others), what)
-
-
-def _detect_hocr(listing: Listing) -> Detection | None:
-    html = listing.ending("html", "htm", "xhtml")[:_SAMPLE]
-    pages = [*listing.ending("hocr"), *(path for path in html if b"ocr_page" in listing.head(path))]
-    if not pages:
-        return None
-    count = n_("{n} {} file", "{n} {} files", len(pages), "hOCR")
-    fit = len(pages) / (len(pages) + len(listing.ending("xml", "txt")))
-    return Detection(fit, _("{}, {}", count, _count_images(listing)))
-
-
-def _count_images(listing: Listing) -> str:
-    images = len(listing.images)
-    return n_("{n} image", "{n} images", images) if images else _("no images")
 
 
 PAGE_XML = Reader(
@@ -491,7 +444,7 @@ PAGE_XML = Reader(
     _page_layout("PAGE-XML"),
     partial(import_pages, form="PAGE-XML"),
     PageSettings,
-    partial(_detect_xml, form="PAGE-XML"),
+    partial(_detect, form="PAGE-XML"),
     texts=False,  # XML declares its own encoding.
 )
 ALTO = Reader(
@@ -500,7 +453,7 @@ ALTO = Reader(
     _page_layout("ALTO"),
     partial(import_pages, form="ALTO"),
     AltoSettings,
-    partial(_detect_xml, form="ALTO"),
+    partial(_detect, form="ALTO"),
     texts=False,
 )
 HOCR = Reader(
@@ -509,5 +462,5 @@ HOCR = Reader(
     _page_layout("hOCR").replace(".xml ", ".hocr"),
     partial(import_pages, form="hOCR"),
     PageSettings,
-    _detect_hocr,
+    partial(_detect, form="hOCR"),
 )

@@ -39,8 +39,7 @@ Kinds = Mapping[str, LineKind]
 ROOTS: Mapping[str, str] = {"PcGts": "PAGE-XML", "alto": "ALTO"}
 """The names of the forms, by the root element of their files."""
 
-_ORDERED = ("OrderedGroup", "OrderedGroupIndexed")
-_UNORDERED = ("UnorderedGroup", "UnorderedGroupIndexed")
+_ORDERED = frozenset({"OrderedGroup", "OrderedGroupIndexed"})
 
 
 def read_page(
@@ -78,7 +77,7 @@ def read_page(
         raise DataError(
             "the root element is <{}>, not <{}>, so this is not {}",
             name_of(root),
-            next(name for name, each in ROOTS.items() if each == wanted),
+            "alto" if wanted == "ALTO" else "PcGts",
             wanted,
             file=path,
             hint=_(
@@ -86,7 +85,7 @@ def read_page(
             ),
         )
     reader = _Alto(path, kinds, root, dpi) if stated == "ALTO" else _PageXml(path, kinds, root)
-    lines, explicit = _in_stated_order(reader.rows(reader.page, _Around()), reader.order, path)
+    lines, explicit = _in_stated_order(reader.rows(reader.page, reader.around), reader.order, path)
     report_lost_text(reader.texts(root), reader.taken, path)
     width, height = reader.size
     return Page(
@@ -116,22 +115,17 @@ class _Around(NamedTuple):
         """The context of lines in a region inside this one."""
         return _Around((*filter(None, [id_]), *self.ids), (*self.types, *types))
 
+    def name(self, place: object) -> str:
+        """The name of an element without one, from its region."""
+        return f"{self.ids[0]}.{place}" if self.ids else str(place)
+
 
 def line_of(
-    name: str,
-    text: str,
-    polygon: tuple[Point, ...],
-    *,
-    ids: Sequence[str] = (),
-    types: Sequence[str],
-    kinds: Kinds | None,
+    name: str, text: str, polygon: tuple[Point, ...], types: Sequence[str], kinds: Kinds | None
 ) -> Line:
-    """A line with the kind that the types around it and its own mean, outermost first.
-
-    A `name` that begins with a point is completed with the innermost of `ids`.
-    """
+    """A line with the kind that the types around it and its own mean, outermost first."""
     return Line(
-        id=f"{ids[0] if ids else 'page'}{name}" if name.startswith(".") else name,
+        id=name,
         text=text,
         polygon=polygon,
         kind=kind_of(types, kinds),
@@ -150,6 +144,7 @@ class _Reader:
     order: etree._Element | None
     image_name: str
     size: tuple[float, float]
+    around = _Around()
     is_indexed = False
 
     def __init__(self, path: Path, kinds: Kinds | None) -> None:
@@ -158,17 +153,10 @@ class _Reader:
         self.taken: dict[etree._Element, str] = {}
 
     def _row(
-        self,
-        name: str,
-        text: str,
-        outline: tuple[Point, ...],
-        around: _Around,
-        types: Sequence[str] = (),
-        ids: Sequence[str] = (),
+        self, name: str, text: str, outline: tuple[Point, ...], around: _Around, *types: str
     ) -> _Row:
-        types = (*around.types, *types)
-        line = line_of(name, text, outline, ids=around.ids, types=types, kinds=self._kinds)
-        return _Row(line, (*ids, *around.ids))
+        line = line_of(name, text, outline, (*around.types, *types), self._kinds)
+        return _Row(line, around.ids)
 
     def _number(self, element: etree._Element, name: str, item: str = "") -> float:
         return number(element.get(name), file=self._path, item=item or name_of(element))
@@ -182,49 +170,34 @@ def _in_stated_order(
 ) -> tuple[tuple[Line, ...], bool]:
     """The lines in the order of a file's ReadingOrder, if it has one, and whether it states one.
 
-    An ordered group uses the index of its members, or document order where they have none (ALTO).
-    The members of an unordered group are in document order; alone it states no order. Where there
-    are several orders (ALTO), the first that places a line counts. A line is placed by the
-    innermost id that is referenced; unreferenced lines come last. An order that leaves half of the
-    lines of the running text unplaced, as where regions were drawn or deleted later, states none.
+    An ordered group uses the index of its members, or document order where they have none (ALTO);
+    unordered groups alone state no order. A line is placed by the innermost id that is referenced;
+    unreferenced lines come last. An order that leaves half of the lines of the running text
+    unplaced, as where regions were drawn or deleted later, states none.
 
     Raises:
         DataError: an index is not a number.
     """
-    places: dict[str, int] = {}
-    for place, row in enumerate(rows):
-        for id_ in row.ids:
-            places.setdefault(id_, place)
-    for group in reading_order if reading_order is not None else ():
-        rank: dict[str, int] = {}
-        for ref in _refs(group, places, file) if _claims(group) else ():
+    rank: dict[str, int] = {}
+    if reading_order is not None and any(
+        name_of(each) in _ORDERED for each in reading_order.iter()
+    ):
+        for ref in _refs(reading_order, file):
             rank.setdefault(ref, len(rank))
-        keys = [next((rank[id_] for id_ in row.ids if id_ in rank), None) for row in rows]
-        if all(key is None for key in keys):
-            continue
-        order = sorted(
-            range(len(rows)), key=[len(rank) if key is None else key for key in keys].__getitem__
-        )
-        flow = [
-            key is not None
-            for row, key in zip(rows, keys, strict=True)
-            if row.line.text.strip() and row.line.kind in FLOW
-        ]
-        return tuple(rows[place].line for place in order), not flow or 2 * sum(flow) > len(flow)
-    return tuple(row.line for row in rows), False
+    keys = [next((rank[id_] for id_ in row.ids if id_ in rank), len(rank)) for row in rows]
+    order = sorted(range(len(rows)), key=keys.__getitem__)
+    flow = [
+        key < len(rank)
+        for row, key in zip(rows, keys, strict=True)
+        if row.line.text.strip() and row.line.kind in FLOW
+    ]
+    states = any(key < len(rank) for key in keys) and (not flow or 2 * sum(flow) > len(flow))
+    return tuple(rows[place].line for place in order), states
 
 
-def _claims(group: etree._Element) -> bool:
-    """Whether a group orders something: an ordered group with more than one unordered group."""
-    return any(
-        name_of(part) in _ORDERED
-        and (len(part) > 1 or any(name_of(member) not in _UNORDERED for member in part))
-        for part in group.iter()
-    )
-
-
-def _refs(group: etree._Element, places: dict[str, int], file: Path) -> list[str]:
-    own = (group.get("regionRef") or group.get("REF") or "").split()
+def _refs(group: etree._Element, file: Path) -> list[str]:
+    """The ids that a group refers to, in its order."""
+    refs = (group.get("regionRef") or group.get("REF") or "").split()
     members = list(group)
     if name_of(group) in _ORDERED:
         indices = [member.get("index") for member in members]
@@ -233,10 +206,7 @@ def _refs(group: etree._Element, places: dict[str, int], file: Path) -> list[str
             for place, index in enumerate(indices)
         ]
         members = [members[place] for place in sorted(range(len(members)), key=keys.__getitem__)]
-    refs = [_refs(member, places, file) for member in members]
-    if name_of(group) in _UNORDERED:
-        refs.sort(key=lambda part: min((places[r] for r in part if r in places), default=0))
-    return own + [ref for part in refs for ref in part]
+    return refs + [ref for member in members for ref in _refs(member, file)]
 
 
 # PAGE-XML
@@ -246,8 +216,6 @@ _NO_REGIONS = frozenset({"TextLine", "TextEquiv", "Word", "Glyph", "Coords"})
 
 _PARTS = ("Word", "Glyph", "Graphemes", "Grapheme", "GraphemeGroup", "NonPrintingChar")
 """Elements of which the text of a line or word consists."""
-
-_CUSTOM = re.compile(r"(\w+)\s*\{([^{}]*)\}")
 
 
 class _PageXml(_Reader):
@@ -272,14 +240,14 @@ class _PageXml(_Reader):
         """
         rows = list[_Row]()
         for place, element in enumerate(_by_index(list(children(parent, "TextLine")))):
-            name = element.get("id") or _within(around, f"{place + 1}")
+            name = element.get("id") or around.name(place + 1)
             text, outline = self._text_of(element) or "", self._outline(element, name)
-            rows.append(self._row(name, text, outline, around, [_type_of(element)]))
+            rows.append(self._row(name, text, outline, around, _type_of(element)))
         inner = [
             child for child in parent if name_of(child) not in _NO_REGIONS and _holds_text(child)
         ]
         for place, region in enumerate(_by_index(inner)):
-            name = region.get("id") or _within(around, f"r{place + 1}")
+            name = region.get("id") or around.name(f"r{place + 1}")
             rows += self.rows(region, around.inside(name, _type_of(region)))
         if any(row.line.text.strip() for row in rows):
             return rows
@@ -297,9 +265,12 @@ class _PageXml(_Reader):
         if len(texts) == len(lines) and _are_in_order(lines):
             pairs = zip(lines, texts, strict=True)
             return [_Row(replace(line, text=text), around.ids) for line, text in pairs]
-        outline = self._outline(region, _within(around, "text")) if len(texts) == 1 else ()
+        outline = self._outline(region, around.name("text")) if len(texts) == 1 else ()
+        if not around.ids:
+            around = around.inside("page")
         return [
-            self._row(f".{place}", text, outline, around) for place, text in enumerate(texts, 1)
+            self._row(around.name(place), text, outline, around)
+            for place, text in enumerate(texts, 1)
         ]
 
     def _text_of(self, element: etree._Element) -> str | None:
@@ -320,14 +291,14 @@ class _PageXml(_Reader):
         the first one.
         """
         versions = list(children(element, "TextEquiv"))
-        if any(version.get("index", "").strip() for version in versions):
-            ranks = [
-                self._number(version, "index") if version.get("index", "").strip() else math.inf
-                for version in versions
-            ]
-        else:
-            ranks = [-_confidence(version) for version in versions]
-        return _forms_of(versions[ranks.index(min(ranks))]) if versions else None
+        if not versions:
+            return None
+        indices = [
+            self._number(version, "index") if version.get("index", "").strip() else math.inf
+            for version in versions
+        ]
+        ranks = indices if min(indices) < math.inf else [-_confidence(each) for each in versions]
+        return _forms_of(versions[ranks.index(min(ranks))])
 
     def texts(self, root: etree._Element) -> Iterator[TextPart]:
         """All texts of the file; of the versions of one text only that which counts."""
@@ -335,7 +306,7 @@ class _PageXml(_Reader):
             versions = list(children(element, "TextEquiv"))
             texts = [self._own_text(element) or "", *map(_forms_of, versions)]
             if text := next(filter(str.strip, texts), ""):
-                yield TextPart(element, name_of(element), text, repeats=True)
+                yield TextPart(element, text, repeats=True)
         yield from text_nodes(root, outside=("Metadata", "TextEquiv"))
 
     def _outline(self, element: etree._Element, name: str) -> tuple[Point, ...]:
@@ -361,11 +332,6 @@ def _are_in_order(lines: Sequence[Line]) -> bool:
     return ordered == [line.id for line in lines]
 
 
-def _within(around: _Around, name: str) -> str:
-    """A name for an element without one, from its region."""
-    return f"{around.ids[0]}.{name}" if around.ids else name
-
-
 def _forms_of(version: etree._Element) -> str:
     """The Unicode of a TextEquiv, else its PlainText, else whatever text is in it."""
     forms = [*children(version, "Unicode"), *children(version, "PlainText")]
@@ -384,12 +350,9 @@ def _confidence(version: etree._Element) -> float:
 
 def _custom(element: etree._Element, group: str, key: str) -> str:
     """A value of Transkribus's ``custom`` attribute, e.g. ``structure {type:Title;}``."""
-    for name, body in _CUSTOM.findall(element.get("custom", "")):
-        for pair in body.split(";") if name == group else ():
-            word, _, value = pair.partition(":")
-            if word.strip() == key:
-                return str(value.strip())
-    return ""
+    pattern = rf"\b{group}\s*\{{(?:[^{{}}]*;)?\s*{key}\s*:([^;{{}}]*)"
+    found = re.search(pattern, element.get("custom", ""))
+    return found[1].strip() if found else ""
 
 
 def _type_of(element: etree._Element) -> str:
@@ -427,6 +390,8 @@ _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
 
 
 class _Alto(_Reader):
+    around = _Around(("page",))
+
     def __init__(
         self, path: Path, kinds: Kinds | None, root: etree._Element, dpi: float | None
     ) -> None:
@@ -472,17 +437,24 @@ class _Alto(_Reader):
         """The lines in a block or margin, and in those inside it."""
         rows = list[_Row]()
         for place, child in enumerate(parent):
-            own, is_line = child.get("ID", ""), name_of(child) == "TextLine"
+            own, kind, before = child.get("ID", ""), name_of(child), child.getprevious()
             labels = [self._labels.get(ref) for ref in child.get("TAGREFS", "").split()]
             types = [label for label in labels if label is not None]
-            if is_line or _begins_strings(child):
-                parts = list(child) if is_line else _strings_from(child)
-                text, outline = self._text_of(parts), self._outline(child, parts)
-                ids = [id_ for part in (*parts, child) if (id_ := part.get("ID"))]
-                rows.append(self._row(own or f".{place + 1}", text, outline, around, types, ids))
-            elif name_of(child) not in _IN_LINES:
-                margin = [name_of(child)] if name_of(child) in _MARGINS else []
+            if kind == "TextLine":
+                parts = list(child)
+            elif kind not in _IN_LINES:
+                margin = [kind] if kind in _MARGINS else []
                 rows += self.rows(child, around.inside(own, *margin, *types))
+                continue
+            elif before is not None and name_of(before) in _IN_LINES:
+                continue
+            else:
+                siblings = (child, *child.itersiblings())
+                parts = list(takewhile(lambda sibling: name_of(sibling) in _IN_LINES, siblings))
+            name, text = own or around.name(place + 1), self._text_of(parts)
+            row = self._row(name, text, self._outline(child, parts), around, *types)
+            ids = (id_ for part in (*parts, child) if (id_ := part.get("ID")))
+            rows.append(_Row(row.line, (*ids, *row.ids)))
         return rows
 
     def _text_of(self, parts: Sequence[etree._Element]) -> str:
@@ -509,7 +481,7 @@ class _Alto(_Reader):
             if name_of(element) != "Variant":
                 content = element.get("CONTENT", "")
                 text = content if content.strip() else element.get("SUBS_CONTENT", "")
-                yield TextPart(element, name_of(element), text, repeats=True)
+                yield TextPart(element, text, repeats=True)
         for layout in children(root, "Layout"):
             yield from text_nodes(layout, outside=("ALTERNATIVE",))
 
@@ -530,15 +502,3 @@ class _Alto(_Reader):
 
     def _length(self, element: etree._Element, name: str) -> float:
         return self._scale * self._number(element, name, element.get("ID", ""))
-
-
-def _begins_strings(element: etree._Element) -> bool:
-    """Whether an element is the first of strings that are in no line."""
-    before = element.getprevious()
-    return name_of(element) in _IN_LINES and (before is None or name_of(before) not in _IN_LINES)
-
-
-def _strings_from(element: etree._Element) -> list[etree._Element]:
-    """An element and the following ones that can be in a line."""
-    following = takewhile(lambda sibling: name_of(sibling) in _IN_LINES, element.itersiblings())
-    return [element, *following]

@@ -73,34 +73,37 @@ class PdfReader:
         self, file: Path, page: int = 0, dpi: int | None = None
     ) -> tuple[dict[str, Any], bytes]:
         """The answer of the process about a page, or about the file."""
-        request = {
-            "file": str(plain_file(file).resolve()),
-            "page": page,
-            "dpi": dpi,
-            "most_in_image": MAX_PIXELS,
-        }
-        process = self._started()
+        path = str(plain_file(file).resolve())
+        request = {"file": path, "page": page, "dpi": dpi, "most_in_image": MAX_PIXELS}
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own program
+                [sys.executable, "-P", str(_WORKER)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        process = self._process
         assert process.stdin
         assert process.stdout
         timer = threading.Timer(PAGE_SECONDS, process.kill)
         begun = time.monotonic()
         timer.start()
-        head, data, answered = None, b"", False
+        head: dict[str, Any] = {}
+        data = b""
         try:
             process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
-            if (line := process.stdout.readline()).endswith(b"\n"):
-                head = json.loads(line)
-                data = process.stdout.read(head["size"])
-                answered = len(data) == head["size"]
-        except BrokenPipeError:
+            head = json.loads(process.stdout.readline())
+            data = process.stdout.read(head["size"])
+        except (BrokenPipeError, ValueError):
             pass  # The process has ended.
         finally:
             timer.cancel()
-            if not answered:
+            is_answered = bool(head) and len(data) == head["size"]
+            if not is_answered:
                 self._stop()
         item = f"page {page}" if page else ""
-        if head is None or not answered:
+        if not is_answered:
             late = time.monotonic() - begun >= PAGE_SECONDS
             raise DataError(
                 "the {} {}",
@@ -114,16 +117,6 @@ class PdfReader:
             problem, values = head["problem"], head["values"]
             raise DataError(problem, *values, file=file, item=item, hint=head["hint"])
         return head, data
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
-            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own program
-                [sys.executable, "-P", str(_WORKER)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        return self._process
 
     def _stop(self) -> None:
         process, self._process = self._process, None

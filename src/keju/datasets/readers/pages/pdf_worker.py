@@ -13,6 +13,7 @@ import io
 import json
 import math
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 import pypdfium2 as pdfium
@@ -43,63 +44,43 @@ def main() -> None:
     """Answer requests until the input ends."""
     Image.MAX_IMAGE_PIXELS = None  # Limits come with each request.
     _bound_memory()
-    worker = _Worker()
     for line in sys.stdin:
         head: dict[str, object] = {}
         data = b""
         try:
-            head, data = worker.answer(**json.loads(line))
-        except DataError as error:
-            head = _head_of(error)
-        except MemoryError:
-            head = _head_of(
-                DataError("a page needs too much memory", hint="Give the pages as images")
-            )
+            head, data = _answer(**json.loads(line))
+        except (DataError, MemoryError) as error:
+            if isinstance(error, MemoryError):
+                error = DataError("a page needs too much memory", hint="Give the pages as images")
+            head = {"problem": error.template, "values": error.values, "hint": error.hint}
         sys.stdout.buffer.write(json.dumps({**head, "size": len(data)}).encode() + b"\n" + data)
         sys.stdout.buffer.flush()
 
 
-def _head_of(error: DataError) -> dict[str, object]:
-    return {"problem": error.template, "values": error.values, "hint": error.hint}
-
-
-class _Worker:
-    """Keeps the last file open."""
-
-    def __init__(self) -> None:
-        self._file = ""
-        self._document: pdfium.PdfDocument | None = None
-
-    def answer(
-        self, file: str, page: int, dpi: int | None, most_in_image: int
-    ) -> tuple[dict[str, object], bytes]:
-        """The number of pages of a file, or the image of one of its pages."""
-        if self._document is None or file != self._file:
-            if self._document is not None:
-                self._document.close()
-            self._document = None
-            self._document = _opened(Path(file))
-            self._file = file
-        if not page:
-            return {"pages": len(self._document)}, b""
-        try:
-            opened = self._document[page - 1]
-            try:
-                facts, data = _image_of(opened, dpi, most_in_image)
-            finally:
-                opened.close()
-        except (pdfium.PdfiumError, ValueError, OSError) as error:
-            raise DataError(
-                "not readable: {}",
-                str(error),
-                hint="Repair the PDF, e.g. with qpdf, or give its pages as images",
-            ) from None
-        return {"made": facts}, data
-
-
-def _opened(file: Path) -> pdfium.PdfDocument:
+def _answer(
+    file: str, page: int, dpi: int | None, most_in_image: int
+) -> tuple[dict[str, object], bytes]:
+    """The number of pages of a file, or the image of one of its pages."""
+    document = _opened(file)
+    if not page:
+        return {"pages": len(document)}, b""
     try:
-        document = pdfium.PdfDocument(file.read_bytes())
+        with contextlib.closing(document[page - 1]) as opened:
+            made, data = _image_of(opened, dpi, most_in_image)
+    except (pdfium.PdfiumError, ValueError, OSError) as error:
+        raise DataError(
+            "not readable: {}",
+            str(error),
+            hint="Repair the PDF, e.g. with qpdf, or give its pages as images",
+        ) from None
+    return {"made": made}, data
+
+
+@lru_cache(maxsize=1)
+def _opened(file: str) -> pdfium.PdfDocument:
+    """The file, which stays open until another one is opened."""
+    try:
+        document = pdfium.PdfDocument(Path(file).read_bytes())
     except pdfium.PdfiumError as error:
         if "password" in str(error).casefold():
             raise DataError(
@@ -153,7 +134,6 @@ def _image_of(page: pdfium.PdfPage, dpi: int | None, most_in_image: int) -> tupl
 def _scan_of(page: pdfium.PdfPage, most: int) -> pdfium.PdfImage | None:
     """The image that fills the page, if nothing else is visible on it."""
     found: pdfium.PdfImage | None = None
-    alone = True
     for count, each in enumerate(page.get_objects(max_depth=4)):
         if count > _MOST_OBJECTS:
             return None
@@ -166,25 +146,20 @@ def _scan_of(page: pdfium.PdfPage, most: int) -> pdfium.PdfImage | None:
                     down,
                     hint="Give the pages as images",
                 )
-            alone, found = found is None, each
-        elif each.type != raw.FPDF_PAGEOBJ_TEXT or (
-            raw.FPDFTextObj_GetTextRenderMode(each) != _INVISIBLE
-        ):
-            alone = alone and each.type == raw.FPDF_PAGEOBJ_FORM
-        if not alone:
-            found = None
-            break
-    return found if alone and found and _fills(page, found) else None
-
-
-def _fills(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bool:
+            if found:
+                return None
+            found = each
+        elif each.type == raw.FPDF_PAGEOBJ_TEXT:
+            if raw.FPDFTextObj_GetTextRenderMode(each) != _INVISIBLE:
+                return None
+        elif each.type != raw.FPDF_PAGEOBJ_FORM:
+            return None
+    if found is None:
+        return None
     left, bottom, right, top = page.get_cropbox()
-    bounds = image.get_bounds()
     slack = _ONE_PERCENT * max(right - left, top - bottom)
-    return all(
-        abs(edge - wanted) <= slack
-        for edge, wanted in zip(bounds, (left, bottom, right, top), strict=True)
-    )
+    edges = zip(found.get_bounds(), (left, bottom, right, top), strict=True)
+    return found if all(abs(edge - wanted) <= slack for edge, wanted in edges) else None
 
 
 def _embedded(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bytes | None:

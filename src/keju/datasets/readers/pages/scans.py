@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import NamedTuple, TypeVar
 
@@ -17,7 +17,6 @@ from keju.errors import DataError
 from keju.images import (
     EXTENSIONS,
     MAX_PIXELS,
-    TooManyFramesError,
     decoding,
     frames_of,
     open_header,
@@ -75,13 +74,8 @@ def scan_of(file: Path, pdfs: PdfReader) -> Scan:
         return Scan(file, pdfs.length(file))
     frames = 1
     if suffix in {".tif", ".tiff"}:
-        try:
-            with decoding(plain_file(file), str(file)):
-                frames = len(frames_of(open_header(file, name=str(file)), name=str(file)))
-        except TooManyFramesError:
-            raise
-        except DataError:
-            pass  # It is reported when the image is stored.
+        with decoding(plain_file(file), str(file)):
+            frames = len(frames_of(open_header(file, name=str(file)), name=str(file)))
     return Scan(file, frames if frames > 1 else None)
 
 
@@ -180,22 +174,19 @@ class Texts:
                 in no known encoding; or two texts are equally right.
         """
         files = self._of_stem.get(scan.stem, [])
-        neighbours = [file for file in files if file.parent == scan.file.parent]
-        if neighbours:
-            return self._of_whole(scan, neighbours)
-        text_of_page: dict[int, Path] = {}
-        for file in files if scan.pages else ():
-            named = _NUMBER.fullmatch(file.name.partition(".")[0])
-            number = int(named[1]) if named else 0
-            if number in scan.numbers and (number not in text_of_page or _is_truth(file)):
-                text_of_page[number] = file
-        return {
-            number: (file, self._text(file, scan)) for number, file in sorted(text_of_page.items())
-        }
-
-    def _of_whole(self, scan: Scan, files: Sequence[Path]) -> Pages:
-        """The texts in a file of a whole scan."""
-        file, *others = list(filter(_is_truth, files)) or files
+        beside = [file for file in files if file.parent == scan.file.parent]
+        if not beside:
+            text_of_page: dict[int, Path] = {}
+            for file in files if scan.pages else ():
+                named = _NUMBER.fullmatch(file.name.partition(".")[0])
+                number = int(named[1]) if named else 0
+                if number in scan.numbers and (number not in text_of_page or _is_truth(file)):
+                    text_of_page[number] = file
+            return {
+                number: (file, self._text(file, scan))
+                for number, file in sorted(text_of_page.items())
+            }
+        file, *others = list(filter(_is_truth, beside)) or beside
         if others:
             raise DataError(
                 "two texts for this image: {} and {}",
@@ -204,14 +195,13 @@ class Texts:
                 file=scan.file,
                 hint="Keep one of them",
             )
-        text = self._text(file, scan)
-        self.ignored += [other for other in files if other != file and other not in self._used]
-        if scan.pages is None:
-            return {1: (file, text)}
-        parts = text.split("\f")
-        if len(parts) > 1 and not parts[-1].strip():
-            parts.pop()
-        if len(parts) != scan.pages:
+        parts = [self._text(file, scan)]
+        self.ignored += [other for other in beside if other not in self._used]
+        if scan.pages is not None:
+            parts = parts[0].split("\f")
+            if len(parts) > 1 and not parts[-1].strip():
+                parts.pop()
+        if len(parts) != len(scan.numbers):
             raise DataError(
                 n_(
                     "the text has {n:,} page (separated by form feeds), but {} has {}",
