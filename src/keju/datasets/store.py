@@ -14,7 +14,7 @@ last: a directory without it is not a dataset.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -34,12 +34,10 @@ from keju.datasets.manifest import (
 )
 from keju.datasets.packed import TABLES, Packed
 from keju.datasets.table import (
-    BATCH_ROWS,
     ItemTable,
-    iter_frames,
+    arrow_table,
     iter_items,
     read_items,
-    stored_frame,
     write_items,
 )
 from keju.datasets.writing import DatasetWriter
@@ -204,16 +202,6 @@ class Dataset:
                 hint="Import the dataset again",
             )
 
-    def frames(
-        self, columns: Sequence[str] | None = None, *, rows: int = BATCH_ROWS
-    ) -> Iterator[pl.DataFrame]:
-        """The items as polars tables, batch by batch; their hash is not checked.
-
-        Raises:
-            DataError: the items are missing or damaged.
-        """
-        return iter_frames(self.items_path, columns, rows=rows)
-
     def __len__(self) -> int:
         return self.manifest.items
 
@@ -238,7 +226,9 @@ class Dataset:
         Raises:
             DataError: as `items`.
         """
-        return stored_frame(self.items_path, self.items())
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        return pl.DataFrame(arrow_table(self.items()))
 
     def item(self, name: str) -> Item:
         """One item, without reading the others; its hash is not checked.

@@ -30,7 +30,7 @@ from keju.datasets.manifest import (
     altered,
     hashed_line,
 )
-from keju.datasets.table import TableWriter
+from keju.datasets.table import BATCH_ROWS, TableWriter
 from keju.definitions import UnitCounter, Units
 from keju.errors import DataError, UsageError
 from keju.files import locked_file, replace_file, sha256_bytes, write_json
@@ -282,7 +282,7 @@ class DatasetWriter:
         return manifest
 
 
-def items_writer(folder: Path, *, rows: int | None = None) -> TableWriter:
+def items_writer(folder: Path, *, rows: int = BATCH_ROWS) -> TableWriter:
     """A writer of the items of a dataset, in parts as `partitioning` says.
 
     The items of an earlier unfinished dataset are removed. A row group has at most `rows` rows.
