@@ -1,7 +1,8 @@
 """Items as parquet tables without loss: one file, or the numbered parts of a folder.
 
 Every function takes the path of the file or of the folder (``items/part-*``), and reads the same
-rows from both.
+rows from both. It raises `DataError` where a file is missing, damaged or not a table of items,
+where an item cannot be stored (`as_stored`), and where a file cannot be written.
 """
 
 from __future__ import annotations
@@ -89,22 +90,14 @@ def arrow_schema() -> pa.Schema:
 
 
 def write_items(path: Path, items: Iterable[Item]) -> None:
-    """Write items as parquet, in their order, atomically.
-
-    Raises:
-        DataError: an item contains something that cannot be stored (see `as_stored`).
-    """
+    """Write items as parquet, in their order, atomically."""
     with TableWriter(path) as writer:
         for item in items:
             writer.add(item)
 
 
 def arrow_table(items: Sequence[Item]) -> pa.Table:
-    """Items that are `as_stored` as a table with the columns of `arrow_schema`, in their order.
-
-    Raises:
-        DataError: an item contains something that cannot be stored.
-    """
+    """Items that are `as_stored` as a table with the columns of `arrow_schema`, in their order."""
     import pyarrow as pa  # noqa: PLC0415
 
     try:
@@ -133,9 +126,6 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
     """Copy those items of a table into another, in their order and unchanged.
 
     The rows are not converted to items, which for a large table would take ten times as long.
-
-    Raises:
-        DataError: the source is missing or damaged, or the target cannot be written.
     """
     import pyarrow as pa  # noqa: PLC0415
     from pyarrow import compute  # noqa: PLC0415
@@ -164,20 +154,12 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
 
 
 def iter_ids(path: Path) -> Iterator[str]:
-    """The ids of a table's items, in their order.
-
-    Raises:
-        DataError: the file is missing, damaged, or is not a table of items.
-    """
+    """The ids of a table's items, in their order."""
     return (str(row["id"]) for row in iter_rows(path, ["id"]))
 
 
 def iter_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Some columns of a table of items, row by row; one that the file lacks is None.
-
-    Raises:
-        DataError: it is missing, damaged, or is not a table of items.
-    """
+    """Some columns of a table of items, row by row; one that the file lacks is None."""
     absent = dict.fromkeys(columns)
     for part, batch in _iter_batches(path, columns):
         with reporting_damage(part):
@@ -186,20 +168,12 @@ def iter_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def read_items(path: Path) -> list[Item]:
-    """Read items that `write_items` wrote.
-
-    Raises:
-        DataError: the file is missing, damaged, or is not a table of items.
-    """
+    """Read items that `write_items` wrote."""
     return list(iter_items(path))
 
 
 def iter_items(path: Path) -> Iterator[Item]:
-    """The items that `read_items` reads, one after the other.
-
-    Raises:
-        DataError: the file is missing, damaged, or is not a table of items.
-    """
+    """The items that `read_items` reads, one after the other."""
     refs: dict[tuple[object, ...], ImageRef] = {}
     before = 0
     for part, batch in _iter_batches(path):
@@ -251,11 +225,7 @@ def _items_of(
 
 
 class ItemTable:
-    """A table of items from which single ones are read; opening it reads only the ids.
-
-    Raises:
-        DataError: the file is missing or damaged.
-    """
+    """A table of items from which single ones are read; opening it reads only the ids."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -267,11 +237,7 @@ class ItemTable:
                     self._places.update((name, (file, group, row)) for row, name in enumerate(ids))
 
     def item(self, name: str) -> Item:
-        """The item of that id; reads the rows of its group.
-
-        Raises:
-            DataError: there is none, or it is damaged.
-        """
+        """The item of that id; reads the rows of its group."""
         if name not in self._places:
             raise DataError("no item has this id", file=self._path, item=name)
         file, group, row = self._places[name]
@@ -325,17 +291,10 @@ class TableWriter(contextlib.AbstractContextManager["TableWriter"]):
         self._target = self._partial = path
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abandon()
+        self.abandon() if kind else self.close()
 
     def add(self, item: Item) -> Item:
-        """Add the next item; returns it as it is stored.
-
-        Raises:
-            DataError: it contains something that cannot be stored, or the file cannot be written.
-        """
+        """Add the next item; returns it as it is stored."""
         stored = as_stored(item)
         self._waiting.append(stored)
         is_part_full = 0 < self._part_rows <= self._file_rows + len(self._waiting)
@@ -346,11 +305,7 @@ class TableWriter(contextlib.AbstractContextManager["TableWriter"]):
         return stored
 
     def write(self, table: pa.Table) -> None:
-        """Write a batch of rows with the columns of `arrow_schema`.
-
-        Raises:
-            DataError: the file cannot be written.
-        """
+        """Write a batch of rows with the columns of `arrow_schema`."""
         from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - slow to import
 
         try:
@@ -373,11 +328,7 @@ class TableWriter(contextlib.AbstractContextManager["TableWriter"]):
         self._file_rows += table.num_rows
 
     def close(self) -> None:
-        """Write the rest, and give the complete file its name.
-
-        Raises:
-            DataError: the file cannot be written.
-        """
+        """Write the rest, and give the complete file its name."""
         if self._waiting or not self._parts:
             self._write_waiting()
         self._end_file()
@@ -423,11 +374,7 @@ def part_name(number: int) -> str:
 
 
 def table_files(path: Path) -> list[Path]:
-    """The files of a table, in their order: the file itself, or the parts of a folder.
-
-    Raises:
-        DataError: the folder has no part, or a number between two parts is missing.
-    """
+    """The files of a table, in their order: the file itself, or the parts of a folder."""
     if not path.is_dir():
         return [path]
     existing = {file.name for file in path.glob(PARTS)}
@@ -468,9 +415,6 @@ def open_file(path: Path) -> ParquetFile:
     """A file of a table, whose columns have the types of `arrow_schema`; no rows are read.
 
     pandas also stores the index of rows that it has filtered.
-
-    Raises:
-        DataError: it is missing, damaged, or is not a table of items.
     """
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
 
@@ -517,11 +461,7 @@ def _kind_of(kind: pa.DataType) -> str:
 
 @contextmanager
 def reporting_damage(path: Path | str) -> Iterator[None]:
-    """Report any error of a library that reads a file as damage of the file.
-
-    Raises:
-        DataError: the file is not readable as parquet.
-    """
+    """Report any error of a library that reads a file as damage of the file."""
     try:
         yield
     except DataError:
@@ -529,8 +469,5 @@ def reporting_damage(path: Path | str) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 - almost anything
         reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
         raise DataError(
-            "not readable as parquet: {}",
-            reason,
-            file=path,
-            hint=_WRITE_AGAIN,
+            "not readable as parquet: {}", reason, file=path, hint=_WRITE_AGAIN
         ) from None
