@@ -83,13 +83,13 @@ def prompt_of(
     return BLANK.sub(value_in_script, in_script(template, script))
 
 
-def fill(query: Query, item: Item, convention: str) -> str:
+def fill(query: Query, item: Item) -> str:
     """The template of a query with its placeholders filled from an item.
 
     Raises:
         DataError: a placeholder has no value.
     """
-    return BLANK.sub(lambda blank: _value(item, blank[1], convention), query.template)
+    return BLANK.sub(lambda blank: _value(item, blank[1], query.box_convention), query.template)
 
 
 def options_of(item: Item) -> tuple[str, ...]:
@@ -108,20 +108,15 @@ def choices_of(item: Item) -> tuple[str, ...]:
     Raises:
         DataError: there are more options than letters.
     """
-    options = options_of(item)
-    return tuple(_letters(item, options)) if options else ()
+    return tuple(_letters(item, options_of(item)))
 
 
 def _value(item: Item, blank: str, convention: str, script: PromptScript = "released") -> str:
-    """The value of a placeholder.
-
-    Raises:
-        DataError: it has none, or there are more options than letters.
-    """
     if blank == "prompt":
         return prompt_of(item, convention, script)
     if blank == "box_format":
-        return box_format(convention)
+        axes, scale = box_convention(convention)
+        return _BOX_FORMATS["axes"][axes] + _BOX_FORMATS["scale"][scale]
     value = item.question if blank == "question" else item.fields.get(blank, "")
     if blank == "options" and (options := item.options or options_of(item)):
         letters = _letters(item, options)
@@ -136,31 +131,18 @@ def _value(item: Item, blank: str, convention: str, script: PromptScript = "rele
             item=item.id,
             hint="Use {prompt} in the wording",
         )
-    place = (
-        _("the item's {}", blank)
-        if blank in {"question", "options"}
-        else _("its fields: {}", blank)
-    )
+    own = blank in {"question", "options"}
     raise DataError(
         "the blank {{{}}} of task {!r} has no value",
         blank,
         item.task,
         item=item.id,
-        hint=_("Give {}", place),
+        hint=_("Give the item's {}", blank) if own else _("Give its fields: {}", blank),
     )
 
 
-def box_format(convention: str) -> str:
-    """A box convention as text in a prompt, e.g. ``[xmin, ymin, xmax, ymax]``.
-
-    Raises:
-        UsageError: the convention does not exist.
-    """
-    axes, scale = box_convention(convention)
-    return _BOX_FORMATS["axes"][axes] + _BOX_FORMATS["scale"][scale]
-
-
 _BOX_FORMATS = shipped_toml("keju.definitions", "data/box_formats.toml", dict[str, dict[str, str]])
+"""Box conventions as texts in a prompt, e.g. ``[xmin, ymin, xmax, ymax]``."""
 
 
 def _letters(item: Item, options: tuple[str, ...]) -> str:

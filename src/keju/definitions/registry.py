@@ -84,11 +84,7 @@ def benchmark(name: str) -> Definition:
 
 
 def benchmark_title(name: str) -> str:
-    """A benchmark's name in headings, e.g. ``Own pages`` for ``pages``.
-
-    Raises:
-        UsageError: no benchmark has that name.
-    """
+    """A benchmark's name in headings, e.g. ``Own pages`` for ``pages``."""
     return benchmark(name).title or name
 
 
@@ -229,9 +225,6 @@ def reading_task(name: str) -> Task:
 
     It is the `reading_task` of the benchmark's definition, else that of the first known definition
     with one: those that keju ships come first.
-
-    Raises:
-        UsageError: no definition has one.
     """
     candidates = filter(None, (definition(name), *definitions()))
     return task(next((each.reading_task for each in candidates if each.reading_task), ""))
@@ -260,15 +253,12 @@ def load_benchmark(path: Path) -> Definition:
 
 
 def register_definition(text: str, place: str, folder: Path | None = None) -> Definition:
-    """Register the definition in a TOML text.
+    """Register the definition in a TOML text; errors are those of `load_benchmark`.
 
     Args:
         text: the content of a definition file.
         place: its location, for messages.
         folder: the file's directory, if the user named the file.
-
-    Raises:
-        DataError, UsageError, PluginError: as `load_benchmark`.
     """
     known = next((each for each in _all().values() if each.text == text), None)
     if known is None:
@@ -292,11 +282,7 @@ def register_definition(text: str, place: str, folder: Path | None = None) -> De
 
 
 def register_all_installed() -> None:
-    """Register all installed definitions.
-
-    Raises:
-        DataError, UsageError, PluginError: as `load_benchmark`.
-    """
+    """Register all installed definitions; errors are those of `load_benchmark`."""
     _register_installed(lambda _: True)
 
 
