@@ -271,14 +271,17 @@ class Dataset:
             self.check_image_path(ref)
             if self._remote:
                 return self._remote.image_bytes(ref)
-            hint = _("Import the dataset again")
             try:
                 data = path.read_bytes() if path.stat().st_size == ref.size else b""
             except FileNotFoundError:
-                raise DataError("the image is missing", file=path, hint=hint) from None
+                raise DataError(
+                    "the image is missing", file=path, hint="Import the dataset again"
+                ) from None
             except OSError as error:
                 reason = error.strerror or str(error)
-                raise DataError("image not readable: {}", reason, file=path, hint=hint) from None
+                raise DataError(
+                    "image not readable: {}", reason, file=path, hint="Import the dataset again"
+                ) from None
         if sha256_bytes(data) != ref.sha256:
             raise altered(path)
         return data

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from msgspec.structs import asdict, force_setattr
 
 from keju.errors import DataError
 from keju.files import replace_file
-from keju.items import ImageRef, Item, Provenance
+from keju.items import Box, ImageRef, Item, Provenance
 from keju.local_paths import check_local
 from keju.texts import _
 
@@ -58,11 +58,7 @@ def arrow_schema() -> pa.Schema:
     import pyarrow as pa  # noqa: PLC0415
 
     text, number, truth, whole = pa.large_string(), pa.float64(), pa.bool_(), pa.int64()
-
-    def several(fields: Mapping[str, pa.DataType]) -> pa.DataType:
-        return pa.large_list(pa.struct(list(fields.items())))
-
-    entries = several({"key": text, "value": text})
+    entry = {"key": text, "value": text}
     image = {"path": text, "sha256": text, "width": whole, "height": whole, "size": whole}
     line = {
         "id": text,
@@ -72,19 +68,24 @@ def arrow_schema() -> pa.Schema:
         "source_kind": text,
         "confidence": number,
     }
+    records = {
+        "images": image,
+        "question_in": entry,
+        "fields": entry,
+        "boxes": dict.fromkeys(Box.__struct_fields__, number),
+        "lines": line,
+        "metadata": entry,
+        "provenance": dict.fromkeys(Provenance.__struct_fields__, text),
+    }
     columns = dict.fromkeys(Item.__struct_fields__, text) | {
-        "images": several(image),
-        "question_in": entries,
         "verbatim": truth,
-        "fields": entries,
         "options": pa.large_list(text),
         "also_accepted": pa.large_list(text),
-        "boxes": several(dict.fromkeys(("x0", "y0", "x1", "y1"), number)),
-        "lines": several(line),
         "relevant": pa.large_list(whole),
-        "metadata": entries,
-        "provenance": several(dict.fromkeys(Provenance.__struct_fields__, text)),
         "draft": truth,
+        **{
+            name: pa.large_list(pa.struct(list(fields.items()))) for name, fields in records.items()
+        },
     }
     return pa.schema(list(columns.items()))
 
@@ -429,7 +430,7 @@ def open_file(path: Path) -> ParquetFile:
         for field in file.schema_arrow:
             if field.name in kinds:
                 raise ValueError(f"Field {field.name!r} exists twice")
-            kinds[field.name] = _kind_of(field.type)
+            kinds[field.name] = str(field.type).partition("<")[0]
     kinds.pop(_PANDAS_INDEX, None)
     schema = arrow_schema()
     if not set(kinds) >= _NEEDED or not set(kinds) <= set(schema.names):
@@ -440,23 +441,18 @@ def open_file(path: Path) -> ParquetFile:
             file=path,
         )
     for name, kind in kinds.items():
-        expected = _kind_of(schema.field(name).type)
+        expected = _KINDS[str(schema.field(name).type).partition("<")[0]]
         # pandas gives no type to a column, or a part of one, without any value.
-        if kind not in ("Null", expected):
+        if _KINDS.get(kind) not in ("Null", expected):
             raise DataError(
                 "column {!r} must be {}, but is {}",
                 name,
                 expected,
-                kind,
+                _KINDS.get(kind, kind),
                 file=path,
                 hint="Write the table with the types of the original, for example with polars",
             )
     return file
-
-
-def _kind_of(kind: pa.DataType) -> str:
-    name = str(kind).partition("<")[0]
-    return _KINDS.get(name, name)
 
 
 @contextmanager

@@ -108,7 +108,8 @@ def choices_of(item: Item) -> tuple[str, ...]:
     Raises:
         DataError: there are more options than letters.
     """
-    return tuple(_letters(item, options_of(item)))
+    options = options_of(item)
+    return tuple(_letters(item, options)) if options else ()
 
 
 def _value(item: Item, blank: str, convention: str, script: PromptScript = "released") -> str:

@@ -213,12 +213,20 @@ class Definition(Record, frozen=True, kw_only=True):
         return replace(self, text="", place="", shipped=False, folder=None)
 
 
-_COMPUTED: dict[type, set[str]] = {
+_COMPUTED: dict[type[Record], set[str]] = {
     Definition: {"text", "place", "shipped", "folder"},
     Task: {"id", "benchmark", "domain_zh", "direction_zh", "count_kind", "from_paper"},
     Query: {"name", "answer_language"},
+    Mean: set(),
+    Drafts: set(),
 }
 """The fields of the records that their tables cannot have: the file has them elsewhere."""
+
+_KEYS: dict[type, list[str]] = {
+    shape: [name for name in shape.__struct_fields__ if name not in computed]
+    for shape, computed in _COMPUTED.items()
+}
+"""The keys that a table of a record can have."""
 
 _OF_TABLES = ("means", "drafts", "tasks")
 """The keys of the file whose tables are read one by one, so that an error names its table."""
@@ -294,8 +302,8 @@ def _check_names_of_tasks(file: Definition) -> None:
 def _task(file: Definition, task_id: str, table: _Table, from_paper: bool) -> Task:
     item = f"tasks.{task_id}"
     _check_name(item, task_id, _ID)
-    _check_known(item, table, [*_keys(Task), *_keys(Query)], "key")
-    own_query = {key: table[key] for key in _keys(Query) if key in table}
+    _check_known(item, table, [*_KEYS[Task], *_KEYS[Query]], "key")
+    own_query = {key: table[key] for key in _KEYS[Query] if key in table}
     row = {key: value for key, value in table.items() if key not in own_query}
     queries = _convert(item, row.pop("queries", {}), dict[str, _Table])
     computed = {
@@ -360,7 +368,7 @@ def _query(item: str, name: str, table: _Table, file: Definition, task: Task) ->
 
 def _read(item: str, table: _Table, shape: type[_Shape], **computed: object) -> _Shape:
     """A table as a record, with the fields that the file has elsewhere."""
-    _check_known(item, table, _keys(shape), "key")
+    _check_known(item, table, _KEYS[shape], "key")
     return _convert(item, table | computed, shape)
 
 
@@ -385,8 +393,3 @@ def _check_known(item: str, names: Iterable[str], known: Iterable[str], word: st
     for name in names:
         if name not in choices:
             raise DataError(unknown_name(str(name), choices, word), item=item)
-
-
-def _keys(shape: type[Any]) -> list[str]:
-    """The keys that a table of this record can have."""
-    return [name for name in shape.__struct_fields__ if name not in _COMPUTED.get(shape, ())]
