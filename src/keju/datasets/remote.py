@@ -10,8 +10,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from keju.datasets.definitions import FOLDER
-from keju.datasets.manifest import ITEMS, MANIFEST, PARTITIONED, altered
+from keju.datasets.manifest import DEFINITIONS, ITEMS, MANIFEST, PARTITIONED, altered
 from keju.datasets.packed import TABLES, Packed
 from keju.definitions.registry import FILE
 from keju.errors import UsageError
@@ -61,7 +60,7 @@ class RemoteDataset:
             self._tables.append(name)
             number += 1
         names = [FILE] if self.folder.find(FILE) else []
-        names += [each.name for each in self.folder.list(FOLDER)]
+        names += [each.name for each in self.folder.list(DEFINITIONS)]
         for name in names:
             if ".." not in name.split("/"):
                 self.folder.download(name, self.path / name)

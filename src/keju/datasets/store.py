@@ -21,7 +21,6 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from keju.datasets.definitions import know_stored
 from keju.datasets.manifest import (
     FORMAT,
     HASHED_HEAD,
@@ -33,6 +32,7 @@ from keju.datasets.manifest import (
     find_items,
     hashed_line,
     items_hash,
+    know_stored,
 )
 from keju.datasets.packed import TABLES, Packed
 from keju.datasets.table import (

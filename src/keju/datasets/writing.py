@@ -16,7 +16,6 @@ from pathlib import Path
 from filelock import FileLock
 from msgspec.structs import replace
 
-from keju.datasets.definitions import write_definitions
 from keju.datasets.import_progress import count
 from keju.datasets.manifest import (
     FORMAT,
@@ -29,6 +28,7 @@ from keju.datasets.manifest import (
     DatasetManifest,
     altered,
     hashed_line,
+    write_definitions,
 )
 from keju.datasets.table import BATCH_ROWS, TableWriter
 from keju.definitions import UnitCounter, Units

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from keju.datasets.definitions import write_definitions
+from keju.datasets.manifest import write_definitions
 from keju.datasets.packed import write_packed
 from keju.datasets.store import Dataset
 from keju.datasets.table import BATCH_ROWS
