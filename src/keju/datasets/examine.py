@@ -133,8 +133,12 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
         first = preview(reader, src, detection.options, seconds=seconds)
     names = {each.as_posix() for each in listing.files}
     dataset = MANIFEST in names and not names.isdisjoint((ITEMS, f"{PARTITIONED}/{part_name(0)}"))
-    seen, own = _source_files(listing), _definition_files(first)
-    return Examination(src, tuple(ranked), first, found, seen, dataset, inner, own, draft, problem)
+    benchmarks = dict.fromkeys(item.benchmark for item in first.items) if first else {}
+    own_files = tuple(filter(None, map(file_of, benchmarks)))
+    files = _source_files(listing)
+    return Examination(
+        src, tuple(ranked), first, found, files, dataset, inner, own_files, draft, problem
+    )
 
 
 def _list_files(src: Path) -> Listing:
@@ -145,11 +149,6 @@ def _list_files(src: Path) -> Listing:
     if not exists:
         raise UsageError("{}: no such file or folder", src)
     return Listing(src)
-
-
-def _definition_files(first: Preview | None) -> tuple[Path, ...]:
-    names = dict.fromkeys(item.benchmark for item in first.items) if first else {}
-    return tuple(file for name in names if (file := file_of(name)))
 
 
 def _inner(src: Path) -> Iterator[tuple[Path, Candidate]]:

@@ -7,7 +7,6 @@ There are no findings in 227 real transcriptions.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
@@ -37,6 +36,7 @@ _PRIVATE = re.compile("[\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010f
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, except tab and line break, and lone surrogates."""
 
+_LIKE_HAN = re.compile("[\u2e80-\u2fdf\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _MOST_CODES = 5
 
 _BLANK = re.compile(r"blank( page)?|empty( page)?|no text|空白[頁页]?|[無无]文字|[無无]字")
@@ -73,7 +73,8 @@ def text_fault(text: str) -> Text | None:
             shown,
             hint="Write what the image shows, or drop it",
         )
-    if shown and not any(map(_like_han, text)):
+    # Radicals count, and characters for private use, as rare ideographs are.
+    if shown and not any(is_han(char) or _LIKE_HAN.match(char) for char in text):
         return _(
             "the text has no Chinese character ({!r})",
             shown,
@@ -186,17 +187,16 @@ class SuspiciousTexts:
             if text.strip() and (fault := text_fault(text)):
                 problems.append(fault)
             plain = counted(text)
-            if asks and item.images and len(plain) >= LEAST_COPIED:
-                self._add_page(plain, hash(tuple(image.sha256 for image in item.images)), name)
+            if not asks or not item.images or len(plain) < LEAST_COPIED:
+                continue
+            images = hash(tuple(image.sha256 for image in item.images))
+            key = blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            __, first_images, first_name = self._first.setdefault(key, (len(plain), images, name))
+            if images != first_images:
+                names = self._copies.setdefault(key, {first_images: first_name})
+                names.setdefault(images, name)
         for problem in problems:
             self._findings.add(Finding.of("warning", name, problem))
-
-    def _add_page(self, text: str, images: int, name: str) -> None:
-        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        __, first_images, first_name = self._first.setdefault(key, (len(text), images, name))
-        if images != first_images:
-            names = self._copies.setdefault(key, {first_images: first_name})
-            names.setdefault(images, name)
 
     def list_all(self) -> Iterator[Finding]:
         """Yield the problems of the items that were added."""
@@ -214,8 +214,3 @@ class SuspiciousTexts:
                 hint="Check which of the images it belongs to",
             )
             yield Finding.of("warning", first, problem)
-
-
-def _like_han(char: str) -> bool:
-    """Whether a character is Han, a radical, or one for private use, as rare ideographs are."""
-    return is_han(char) or "\u2e80" <= char <= "\u2fdf" or unicodedata.category(char) == "Co"
