@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.definitions.prompts import fill
+from keju.definitions.prompts import prompt_of
 from keju.definitions.schema import BLANK, NAME, Definition, Query, Task, parse_definition
 from keju.errors import UsageError
 from keju.files import write_atomic
@@ -53,7 +53,10 @@ def write_draft(name: str, path: Path, metrics: Mapping[str, Sequence[str]]) -> 
 
 
 def sample_prompts(definition: Definition) -> Iterator[SamplePrompt]:
-    """The prompt of every question form, its placeholders filled with sample content."""
+    """The prompt of every question form, its placeholders filled with sample content.
+
+    The definition must be registered.
+    """
     for task in definition.tasks:
         for query in task.queries:
             item = Item(
@@ -66,4 +69,4 @@ def sample_prompts(definition: Definition) -> Iterator[SamplePrompt]:
                 options=_OPTIONS if query.form == "letter" else (),
             )
             letters = "ABCD" if item.options else ""
-            yield SamplePrompt(task, query, fill(query, item), letters)
+            yield SamplePrompt(task, query, prompt_of(item), letters)

@@ -74,22 +74,11 @@ def prompt_of(
 
     def value_in_script(blank: re.Match[str]) -> str:
         # OpenCC would convert a question that was released in the script once more.
-        return (
-            released
-            if blank[1] == "question"
-            else in_script(_value(item, blank[1], convention, script), script)
-        )
+        if blank[1] == "question":
+            return released
+        return in_script(_value(item, blank[1], convention, script), script)
 
     return BLANK.sub(value_in_script, in_script(template, script))
-
-
-def fill(query: Query, item: Item) -> str:
-    """The template of a query with its placeholders filled from an item.
-
-    Raises:
-        DataError: a placeholder has no value.
-    """
-    return BLANK.sub(lambda blank: _value(item, blank[1], query.box_convention), query.template)
 
 
 def options_of(item: Item) -> tuple[str, ...]:
@@ -112,7 +101,7 @@ def choices_of(item: Item) -> tuple[str, ...]:
     return tuple(_letters(item, options)) if options else ()
 
 
-def _value(item: Item, blank: str, convention: str, script: PromptScript = "released") -> str:
+def _value(item: Item, blank: str, convention: str, script: PromptScript) -> str:
     if blank == "prompt":
         return prompt_of(item, convention, script)
     if blank == "box_format":
