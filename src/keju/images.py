@@ -72,9 +72,9 @@ class TooManyFramesError(DataError):
 class ImageFacts(NamedTuple):
     """The properties of an image: its usual file extension, and its upright size in pixels.
 
-    `turned` means that the EXIF orientation makes the upright size differ from the stored one or
-    flips it; `frames` counts pages or animation frames, of which only the first is ever used. The
-    reduced copies and masks in a TIFF are not counted.
+    `turned` means that the EXIF orientation turns or flips it; `frames` counts pages or animation
+    frames, of which only the first is ever used. The reduced copies and masks in a TIFF are not
+    counted.
     """
 
     format: str

@@ -54,12 +54,12 @@ class Finding(NamedTuple):
     @property
     def line(self) -> str:
         """The finding in one line."""
-        __, item, problem, hint = self
-        if self.severity == "error":
-            return _("error: {}: {}. {}", item, problem, hint)
-        if self.severity == "warning":
-            return _("warning: {}: {}. {}", item, problem, hint)
-        return _("notice: {}: {}. {}", item, problem, hint)
+        severity, *parts = self
+        if severity == "error":
+            return _("error: {}: {}. {}", *parts)
+        if severity == "warning":
+            return _("warning: {}: {}. {}", *parts)
+        return _("notice: {}: {}. {}", *parts)
 
     def __str__(self) -> str:
         return printable(" ".join(self.line.split()))
@@ -68,21 +68,14 @@ class Finding(NamedTuple):
 class NameCount:
     """The first of several names, and their number."""
 
-    def __init__(self) -> None:
-        self.first = ""
-        self.count = 0
-
-    def add(self, name: str) -> None:
-        """Add the next name."""
-        self.first = self.first if self.count else name
-        self.count += 1
+    def __init__(self, name: str) -> None:
+        self.first = name
+        self.more = 0
 
     @property
     def text(self) -> str:
         """The first name, and how many more there are."""
-        if self.count < 2:
-            return self.first
-        return _("{} and {} more", self.first, self.count - 1)
+        return _("{} and {} more", self.first, self.more) if self.more else self.first
 
 
 class CommonFindings:
@@ -93,9 +86,11 @@ class CommonFindings:
 
     def add(self, finding: Finding) -> None:
         """Add a finding about an item."""
-        first = finding, NameCount()
-        __, names = self._names.setdefault((finding.severity, finding.problem), first)
-        names.add(finding.item)
+        key = finding.severity, finding.problem
+        if key in self._names:
+            self._names[key][1].more += 1
+        else:
+            self._names[key] = finding, NameCount(finding.item)
 
     def list_all(self) -> Iterator[Finding]:
         """Yield each finding, in the order of its first item."""

@@ -86,11 +86,11 @@ class _Summary:
         self.digest.update(hashed_line(item))
         self.tasks[item.task] += 1
         name = item.id or _("item {}", self.tasks.total())
-        if not item.id or item.id in self._ids:
-            problem = _("another item has this id", hint="Give every item its own id")
-            if not item.id:
-                problem = _("the item has no id", hint="Give every item its own id")
-            yield Finding.of("error", name, problem)
+        hint = _("Give every item its own id")
+        if not item.id:
+            yield Finding.of("error", name, _("the item has no id", hint=hint))
+        elif item.id in self._ids:
+            yield Finding.of("error", name, _("another item has this id", hint=hint))
         self._ids.add(item.id)
         for finding in check_item(item):
             if finding.severity == "error":
@@ -99,9 +99,10 @@ class _Summary:
                 self.common.add(finding)
         self.texts.add(item)
         for ref in item.images:
-            if ref.path not in self.images:
-                self.images[ref.path] = _ItemImage(ref, NameCount())
-            self.images[ref.path].items.add(item.id)
+            if ref.path in self.images:
+                self.images[ref.path].items.more += 1
+            else:
+                self.images[ref.path] = _ItemImage(ref, NameCount(item.id))
 
 
 def _check_manifest(dataset: Dataset, summary: _Summary) -> Iterator[Text]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import itertools
 import os
 import shutil
 from collections import Counter
@@ -36,7 +35,7 @@ from keju.errors import DataError, UsageError
 from keju.files import locked_file, replace_file, sha256_bytes, write_json
 from keju.images import probe_image
 from keju.items import ImageRef, Item
-from keju.local_paths import check_local, shell_quoted
+from keju.local_paths import check_local
 from keju.texts import _
 
 _PARTITION_ITEMS: ContextVar[int] = ContextVar("items of a part", default=0)
@@ -169,15 +168,14 @@ class DatasetWriter:
             if copy or not _linked(target, path):
                 _store(target, path.read_bytes())
         except OSError as error:
+            reason = error.strerror or error
             if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
+                hint = _("Free disk space and build again: finished work is kept")
                 raise DataError(
-                    "an image cannot be written: {}",
-                    error.strerror,
-                    file=target,
-                    hint="Free disk space and build again: finished work is kept"
-                ) from None  # fmt: skip
+                    "an image cannot be written: {}", reason, file=target, hint=hint
+                ) from None
             raise DataError(
-                "image not readable: {}", error.strerror or error, file=path, hint="Build it again"
+                "image not readable: {}", reason, file=path, hint="Build it again"
             ) from None
         self._refs[ref.sha256] = ref
         return ref
@@ -208,10 +206,7 @@ class DatasetWriter:
         count(items=1)
 
     def resemble(self, other: DatasetManifest) -> None:
-        """Copy the metadata of another dataset, where they are not set.
-
-        These are its language and script, whether a program made it, and how it was made.
-        """
+        """Copy language, script and how another dataset was made, where they are not set."""
         self._manifest = replace(
             self._manifest,
             synthetic=self._manifest.synthetic or other.synthetic,
@@ -307,28 +302,13 @@ def _take_folder(path: Path) -> FileLock:
     if path.exists() and not path.is_dir():
         raise UsageError("{}: not a folder. Choose another --out", path)
     if (path / MANIFEST).exists():
-        raise UsageError(
-            "{}: already contains a dataset. Choose another --out, such as {}, or remove it",
-            path,
-            _free_name(path),
-        )
+        raise UsageError("{}: already contains a dataset. Choose another --out, or remove it", path)
     if path.is_dir() and not marker.exists() and any(path.iterdir()):
-        raise UsageError(
-            "{}: the folder is not empty. Choose another --out, such as {}", path, _free_name(path)
-        )
+        raise UsageError("{}: the folder is not empty. Choose another --out", path)
     path.mkdir(parents=True, exist_ok=True)
     return locked_file(
         marker, busy=_("{}: another import is writing there. Wait for it to end", path)
     )
-
-
-def _free_name(path: Path) -> str:
-    """The name of a directory beside this one that does not exist."""
-    folder = path.resolve()
-    names = (f"{folder.name}-{number}" for number in itertools.count(2))
-    name = next(name for name in names if not (folder.parent / name).exists())
-    parent = folder.parent if path.name in {"", ".."} else path.parent
-    return shell_quoted(str(parent / name))
 
 
 def _store(path: Path, data: bytes) -> None:
