@@ -132,10 +132,6 @@ SENTENCE_OF_SCRIPT = re.compile(r'\bsay\("((?:[^"\\]|\\.)+)"')
 
 
 def check_language(language: str) -> None:
-    """Refuse a language that reports do not have.
-
-    Raises:
-        UsageError: there is no such language.
-    """
+    """Refuse a language that reports do not have, with a `UsageError`."""
     if language not in get_args(Language):
         raise UsageError("no language {!r}; there are {}", language, ", ".join(get_args(Language)))

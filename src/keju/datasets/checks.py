@@ -102,10 +102,6 @@ def unscored_reason(item: Item) -> str:
     """Why responses to a valid item will be unscored: it has no reference; empty for all others.
 
     Drafts, and items of a kind without a metric, need no reference.
-
-    Raises:
-        UsageError: its task is not in the catalogue.
-        DataError: its query is not in the catalogue.
     """
     if item.draft or (item.split == "reference" and task(item.task).of_pairs):
         return ""

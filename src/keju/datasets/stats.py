@@ -134,14 +134,8 @@ def item_table(items: Iterable[Item], name: str = "") -> pl.DataFrame:
     """A row for each item, with what statistics need; of it a batch are Python objects.
 
     Lengths are in characters without white space; numbers of options, lines and boxes are null
-    where there are none. ``of_source`` is true for images that are of the source of the item.
-
-    Args:
-        items: the items.
-        name: the source of items that state none.
-
-    Raises:
-        DataError: an item's task is unknown.
+    where there are none. ``of_source`` is true for images that are of the source of the item;
+    `name` is the source of items that state none.
     """
     rows = (_row(item, name) for item in items)
     frames = [pl.DataFrame(schema=_COLUMNS)]

@@ -18,11 +18,7 @@ from keju.texts import _
 
 
 def query_of(item: Item) -> Query:
-    """The query of an item.
-
-    Raises:
-        DataError: its task or query is not in the catalogue.
-    """
+    """The query of an item; `DataError` if its task or query is not in the catalogue."""
     try:
         queries = task(item.task).queries
     except UsageError as error:
@@ -92,11 +88,7 @@ def options_of(item: Item) -> tuple[str, ...]:
 
 
 def choices_of(item: Item) -> tuple[str, ...]:
-    """The letters of the options, ``A`` upwards; empty where the query does not ask for a letter.
-
-    Raises:
-        DataError: there are more options than letters.
-    """
+    """The letters of the options from ``A``; empty where the query does not ask for a letter."""
     options = options_of(item)
     return tuple(_letters(item, options)) if options else ()
 

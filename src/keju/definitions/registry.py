@@ -7,7 +7,9 @@
   benchmark is requested that is not registered otherwise. A dataset or run with a definition of its
   own therefore never depends on what is installed.
 
-A name has one definition in a process, and a task id belongs to one benchmark.
+A name has one definition in a process, and a task id belongs to one benchmark: a second one raises
+`UsageError`, as a name that does not exist. A file that is not a definition raises `DataError`, and
+a plug-in that a definition names and that is missing `PluginError`.
 """
 
 from __future__ import annotations
@@ -71,11 +73,7 @@ def definition(name: str) -> Definition | None:
 
 
 def benchmark(name: str) -> Definition:
-    """The definition of the benchmark of that name.
-
-    Raises:
-        UsageError: no benchmark has that name.
-    """
+    """The definition of the benchmark of that name."""
     if known := definition(name):
         return known
     raise UsageError(
@@ -100,10 +98,7 @@ def is_shipped(name: str) -> bool:
 
 
 def folder_of(name: str) -> Path | None:
-    """The directory of a benchmark's definition file, and the files that it provides with it.
-
-    None if the text is in a dataset or run, or no benchmark of that name is known.
-    """
+    """The directory of a benchmark's definition file, with other files of it, where it has one."""
     known = definition(name)
     return known.folder if known else None
 
@@ -136,21 +131,13 @@ def definition_texts(names: Iterable[str]) -> dict[str, str]:
 
 
 def tasks() -> tuple[Task, ...]:
-    """The tasks of all benchmarks that are registered in this process, in their order.
-
-    First those of the bundled benchmarks: those of papers, in their order, and that of own pages.
-    After them those of other benchmarks, as they were loaded.
-    """
+    """The tasks of all registered benchmarks: of papers, of own pages, and of others as loaded."""
     _all()
     return tuple(_tasks.values())
 
 
 def task(task_id: str) -> Task:
-    """The task with that id, of a registered or installed benchmark.
-
-    Raises:
-        UsageError: there is none; the message names the ids nearest to it.
-    """
+    """The task with that id, of a registered or installed benchmark."""
     if task_id in _tasks or has_task(task_id):
         return _tasks[task_id]
     ids = {own.id: own.id for own in tasks()}
@@ -242,18 +229,12 @@ def name_in_chinese(text: str) -> str:
 
 
 def load_benchmark(path: Path) -> Definition:
-    """Read a definition file and register its tasks.
-
-    Raises:
-        DataError: the file is missing or not a definition.
-        UsageError: its name or one of its tasks is registered with another content.
-        PluginError: a plug-in that it names is missing.
-    """
+    """Read a definition file and register its tasks."""
     return register_definition(toml_text(path, _NOT_ONE), str(path), path.parent)
 
 
 def register_definition(text: str, place: str, folder: Path | None = None) -> Definition:
-    """Register the definition in a TOML text; errors are those of `load_benchmark`.
+    """Register the definition in a TOML text.
 
     Args:
         text: the content of a definition file.
@@ -282,7 +263,7 @@ def register_definition(text: str, place: str, folder: Path | None = None) -> De
 
 
 def register_all_installed() -> None:
-    """Register all installed definitions; errors are those of `load_benchmark`."""
+    """Register all installed definitions."""
     _register_installed(lambda _: True)
 
 
