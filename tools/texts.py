@@ -34,9 +34,9 @@ from keju.building.steps import STEPS
 from keju.cli.app import app
 from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.help_texts import join_lines, parameter_name
-from keju.datasets.distributions import MEASURES
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.saved_pages import Sidecar
+from keju.datasets.stats import MEASURES
 from keju.datasets.writers import FORMATS as WRITTEN
 from keju.exports import EXPORTS
 from keju.files import shipped_toml

@@ -13,15 +13,7 @@ import polars as pl
 from keju.files import FORMULA, write_atomic
 
 _NUMBER = r"^[+-][0-9]+(\.[0-9]+)?$"
-
-
 _DECLARED = re.compile(r"\ufeff?\"?sep=(.|\\t)\"?[\t ]*\r?\n?", re.IGNORECASE)
-
-
-def declared_separator(line: str) -> str:
-    """The separator of a first line ``sep=;``, which is for spreadsheets; else empty."""
-    declaration = _DECLARED.fullmatch(line)
-    return declaration[1].replace("\\t", "\t") if declaration else ""
 
 
 class FilledLines:
@@ -33,9 +25,9 @@ class FilledLines:
     def __init__(self, lines: Iterable[str], separator: str, *, strict: bool = True) -> None:
         lines = iter(lines)
         first = next(lines, "")
-        if declared := declared_separator(first):
+        if declaration := _DECLARED.fullmatch(first):
             # An empty line in its place keeps the numbers of the others.
-            first, separator = "\n", declared
+            first, separator = "\n", declaration[1].replace("\\t", "\t")
         self._reader = csv.reader(chain([first], lines), delimiter=separator, strict=strict)
 
     @property

@@ -1,7 +1,10 @@
 """Image decoding: validation, conversion to RGB, and thumbnails.
 
 Pillow is the only decoder of four measured that rejects truncated, corrupted and oversized files
-alike. Any exception inside it becomes one `DataError` that names the image.
+alike. Any exception inside it becomes one `DataError` that names the image: it is empty, not an
+image, of a format that keju does not read, truncated, damaged, larger than `MAX_PIXELS`, or has too
+many frames or scans. Functions that take the bytes of a file and its name in errors raise it; use
+the others within `decoding`.
 """
 
 from __future__ import annotations
@@ -65,9 +68,9 @@ warnings.simplefilter("error", Image.DecompressionBombWarning)
 class ImageFacts(NamedTuple):
     """The properties of an image: its usual file extension, and its upright size in pixels.
 
-    `turned` means that the EXIF orientation makes the upright size differ from the stored one or
-    flips it; `frames` counts pages or animation frames, of which only the first is ever used. The
-    reduced copies and masks in a TIFF are not counted.
+    `turned` means that the EXIF orientation turns or flips it; `frames` counts pages or animation
+    frames, of which only the first is ever used. The reduced copies and masks in a TIFF are not
+    counted.
     """
 
     format: str
@@ -78,16 +81,7 @@ class ImageFacts(NamedTuple):
 
 
 def probe_image(data: bytes, *, name: str) -> ImageFacts:
-    """Decode an image completely, and return its properties.
-
-    Args:
-        data: the bytes of the file.
-        name: its name in errors.
-
-    Raises:
-        DataError: empty, not an image, a format that keju does not read, truncated, damaged, larger
-            than `MAX_PIXELS`, or with too many frames or scans.
-    """
+    """Decode an image completely, and return its properties."""
     with decoding(data, name):
         image = open_header(data, name=name)
         check_sums(data, image, name=name)
@@ -102,13 +96,6 @@ def open_image(data: bytes, *, name: str) -> Image.Image:
     """Open an image as RGB, 8 bits per channel, upright by its EXIF orientation.
 
     16-bit grey is scaled, transparency is composed on white, and colour profiles are not applied.
-
-    Args:
-        data: the bytes of the file.
-        name: its name in errors.
-
-    Raises:
-        DataError: as `probe_image`.
     """
     with decoding(data, name):
         image = open_header(data, name=name)
@@ -120,9 +107,6 @@ def thumbnail(data: bytes, *, name: str, max_side: int, quality: int = 60) -> by
     """A small JPEG of an image, its longer side at most `max_side` pixels, never enlarged.
 
     Large JPEGs are decoded at a reduced scale, which takes a tenth of the time and memory.
-
-    Raises:
-        DataError: as `probe_image`.
     """
     with decoding(data, name):
         image = open_header(data, name=name)
@@ -140,20 +124,22 @@ def thumbnail(data: bytes, *, name: str, max_side: int, quality: int = 60) -> by
 
 @contextmanager
 def decoding(source: bytes | Path, name: str) -> Iterator[None]:
-    """Convert any exception of a decoder to one `DataError` that names the image.
-
-    Args:
-        source: the data, to recognise other kinds of files.
-        name: its name in errors.
-    """
+    """Convert any exception of a decoder to one `DataError` that names the image."""
     try:
         yield
     except DataError:
         raise
     except UnidentifiedImageError:
-        raise _not_an_image(source, name) from None
+        what = _describe_other_file(source)
+        hint = _("Formats: JPEG, PNG, TIFF, WebP, JPEG 2000, GIF, BMP")
+        raise DataError(what, file=name, hint=hint) from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise _too_large(name, "") from None
+        raise DataError(
+            "more than the limit of {} megapixels",
+            MAX_PIXELS // 1_000_000,
+            file=name,
+            hint="Cut or scale it down first",
+        ) from None
     except MemoryError:
         raise DataError("too large for this machine's memory", file=name) from None
     except Exception as error:  # noqa: BLE001 - decoders raise almost anything on hostile bytes
@@ -163,14 +149,27 @@ def decoding(source: bytes | Path, name: str) -> Iterator[None]:
         ) from None
 
 
+def _describe_other_file(source: bytes | Path) -> str:
+    if isinstance(source, Path):
+        with source.open("rb") as stream:
+            source = stream.read(512)
+    head = source[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if head.startswith((b"<!doctype html", b"<html", b"<head", b"<body")):
+        return _("a web page, not an image")
+    if head.startswith((b"<?xml", b"<svg")):
+        return _("XML, not a raster image")
+    if head.startswith(b"%pdf"):
+        return _("a PDF, not an image")
+    if head.startswith(b"version https://git-lfs"):
+        return _("a Git LFS pointer, not the image itself")
+    return _("not an image in a format that keju reads")
+
+
 def open_header(source: bytes | Path, *, name: str) -> Image.Image:
     """An image of which only the header is read; of a file, the rest is read during decoding.
 
-    Use it within `decoding`. Of a TIFF, it is the first frame that is not marked as a reduced copy
-    or a mask: some programs put a thumbnail first.
-
-    Raises:
-        DataError: empty, larger than `MAX_PIXELS`, or a JPEG of too many scans.
+    Of a TIFF, it is the first frame that is not marked as a reduced copy or a mask: some programs
+    put a thumbnail first.
     """
     if not (source if isinstance(source, bytes) else source.stat().st_size):
         raise DataError("the file is empty", file=name, hint="Fetch it again")
@@ -181,22 +180,43 @@ def open_header(source: bytes | Path, *, name: str) -> Image.Image:
         image.seek(next(pages, 0))
     width, height = image.size
     if width * height > MAX_PIXELS:
-        raise _too_large(name, f"{width}x{height} pixels, ")
+        raise Image.DecompressionBombError
     if width < 1 or height < 1:
         raise DataError("the image has no area: {}x{}", width, height, file=name)
     if image.format in {"JPEG", "MPO"} and image.info.get("progressive"):
-        _check_scans(source, width * height, name)
+        most = max(FREE_SCANS, min(MOST_SCANS, MOST_SCANNED // (width * height)))
+        data = source if isinstance(source, bytes) else source.read_bytes()
+        if _count_scans(data, most) > most:
+            raise DataError(
+                "more than {} scans of {:,.0f} megapixels",
+                most,
+                width * height / 1e6,
+                file=name,
+                hint="Save it as a baseline JPEG",
+            )
     return image
+
+
+def _count_scans(data: bytes, most: int) -> int:
+    """The scans of a JPEG, up to one more than `most`; the same for absurdly many segments."""
+    scans, at = 0, 2
+    for __ in range(_MOST_SEGMENTS):
+        match = _MARKER.search(data, at)
+        if match is None:
+            return scans
+        at, marker = match.end(), data[match.end() - 1]
+        scans += marker == _START_OF_SCAN
+        if scans > most or marker == _END_OF_IMAGE:
+            return scans
+        at += int.from_bytes(data[at : at + 2], "big")
+    return most + 1
 
 
 def frames_of(image: Image.Image, *, name: str) -> tuple[int, ...]:
     """The frames of an image that are pages or frames of an animation, counted from 0.
 
     A camera's MPO has one. In a TIFF, frames that are marked as reduced copies or masks are not
-    pages. Use it within `decoding`. The image is at the first of these frames afterwards.
-
-    Raises:
-        DataError: more than `MOST_FRAMES`.
+    pages. The image is at the first of these frames afterwards.
     """
     if image.format == "MPO" or not getattr(image, "is_animated", False):
         return (0,)
@@ -236,68 +256,8 @@ def _is_part(image: Image.Image) -> bool:
     )
 
 
-def _check_scans(source: bytes | Path, pixels: int, name: str) -> None:
-    """Reject a JPEG whose number of scans makes decoding take minutes."""
-    most = max(FREE_SCANS, min(MOST_SCANS, MOST_SCANNED // pixels))
-    data = source if isinstance(source, bytes) else source.read_bytes()
-    if _scans(data, most) > most:
-        raise DataError(
-            "more than {} scans of {:,.0f} megapixels",
-            most,
-            pixels / 1e6,
-            file=name,
-            hint="Save it as a baseline JPEG",
-        )
-
-
-def _scans(data: bytes, most: int) -> int:
-    """The scans of a JPEG, up to one more than `most`; the same for absurdly many segments."""
-    scans, at = 0, 2
-    for __ in range(_MOST_SEGMENTS):
-        found = _MARKER.search(data, at)
-        if found is None:
-            return scans
-        at, marker = found.end(), data[found.end() - 1]
-        scans += marker == _START_OF_SCAN
-        if scans > most or marker == _END_OF_IMAGE:
-            return scans
-        at += int.from_bytes(data[at : at + 2], "big")
-    return most + 1
-
-
-def _too_large(name: str, size: str) -> DataError:
-    return DataError(
-        "{}more than the limit of {} megapixels",
-        size,
-        MAX_PIXELS // 1_000_000,
-        file=name,
-        hint="Cut or scale it down first",
-    )
-
-
-def _not_an_image(source: bytes | Path, name: str) -> DataError:
-    if isinstance(source, Path):
-        with source.open("rb") as stream:
-            source = stream.read(512)
-    head = source[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if head.startswith((b"<!doctype html", b"<html", b"<head", b"<body")):
-        what = _("a web page, not an image")
-    elif head.startswith((b"<?xml", b"<svg")):
-        what = _("XML, not a raster image")
-    elif head.startswith(b"%pdf"):
-        what = _("a PDF, not an image")
-    elif head.startswith(b"version https://git-lfs"):
-        what = _("a Git LFS pointer, not the image itself")
-    else:
-        what = _("not an image in a format that keju reads")
-    return DataError(what, file=name, hint=_("Formats: JPEG, PNG, TIFF, WebP, JPEG 2000, GIF, BMP"))
-
-
 def check_sums(source: bytes | Path, image: Image.Image, *, name: str) -> None:
-    """Check the checksums of a PNG's pixels, which Pillow ignores where it can decode.
-
-    Use it within `decoding`; any exception means that the file is damaged.
-    """
+    """Check the checksums of a PNG's pixels, which Pillow ignores where it can decode."""
     if image.format == "PNG":
         open_header(source, name=name).verify()
 
@@ -348,9 +308,6 @@ def upright_file(data: bytes, *, name: str) -> bytes:
 
     A file without one is returned unchanged. Otherwise its first page is encoded again in the same
     format, without the orientation; also that of a TIFF that begins with a thumbnail.
-
-    Raises:
-        DataError: as `probe_image`.
     """
     with decoding(data, name):
         image = open_header(data, name=name)
@@ -360,10 +317,10 @@ def upright_file(data: bytes, *, name: str) -> bytes:
         form = "JPEG" if image.format == "MPO" else str(image.format)
         image.load()
         turned = upright(image).copy()
-        kept = {key: image.info[key] for key in ("icc_profile", "dpi") if key in image.info}
+        facts = {key: image.info[key] for key in ("icc_profile", "dpi") if key in image.info}
         turned.info = {key: turned.info[key] for key in ("transparency",) if key in turned.info}
         out = io.BytesIO()
-        turned.save(out, form, **kept, **_BEST.get(form, {}))
+        turned.save(out, form, **facts, **_BEST.get(form, {}))
         return out.getvalue()
 
 

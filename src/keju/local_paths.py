@@ -26,11 +26,7 @@ _BARE = re.compile(r"[\w.:/\\+-]+")
 
 
 def check_local(path: Path | str, name: str = "") -> None:
-    """Reject an address in place of a path.
-
-    Args:
-        path: the path to read or write.
-        name: its option or setting, for the error.
+    """Reject an address in place of a path; `name` is its option or setting, for the error.
 
     Raises:
         UsageError: it is an address.
@@ -48,10 +44,7 @@ def check_local(path: Path | str, name: str = "") -> None:
 def shell_quoted(text: str, *, windows: bool = os.name == "nt") -> str:
     """A path or another text as one word of a command that users can copy.
 
-    Args:
-        text: the text.
-        windows: whether it is for cmd and PowerShell, in which a single quote or a backslash does
-            not quote.
+    In cmd and PowerShell (`windows`) a single quote or a backslash does not quote.
     """
     if not windows:
         return shlex.quote(text)

@@ -87,6 +87,7 @@ __all__ = [
     "writing",
 ]
 
+F = TypeVar("F", bound=Callable[..., Any])
 M = TypeVar("M", bound=Callable[..., Model])
 R = TypeVar("R", bound=Read[Any])
 W = TypeVar("W", bound=Write)
@@ -94,6 +95,11 @@ S = TypeVar("S", bound=Settings)
 Run = Callable[[StepContext, S], None]
 E = TypeVar("E", bound=WriteRun)
 A = TypeVar("A", bound=Callable[[Path], Iterable[tuple[Item, str | None] | StoredAnswer]])
+
+
+def _registering(kind: str, name: str, declare: Callable[[F], object]) -> Callable[[F], F]:
+    """A decorator that registers what is declared of a function or class."""
+    return lambda function: register(kind, name, declare(function), function)
 
 
 def model(
@@ -124,14 +130,15 @@ def model(
     if not SPELLING.fullmatch(spelling):
         raise PluginError("the model {!r} is not spelled name or name:PART", spelling)
 
-    def decorate(opens: M) -> M:
-        declaration = ModelDeclaration(
-            spelling=spelling, role=role, what=summary, opens=opens, packages=tuple(packages),
-            program=program, install=install, key=key, local=local,
+    def declare(opens: M) -> tuple[ModelDeclaration]:
+        return (
+            ModelDeclaration(
+                spelling=spelling, role=role, what=summary, opens=opens, packages=tuple(packages),
+                program=program, install=install, key=key, local=local,
+            ),
         )  # fmt: skip
-        return register("models", declaration.kind, (declaration,), opens)
 
-    return decorate
+    return _registering("models", spelling.partition(":")[0], declare)
 
 
 def reader(
@@ -159,12 +166,11 @@ def reader(
     """
     if not issubclass(settings, Settings):
         raise PluginError("the settings of {!r} are not a class derived from Settings", name)
-
-    def decorate(read: R) -> R:
-        declaration: Reader[Any] = Reader(name, summary, layout, read, settings, detect, texts)
-        return register("readers", name, declaration, read)
-
-    return decorate
+    return _registering(
+        "readers",
+        name,
+        lambda read: Reader(name, summary, layout, read, settings, detect, texts),
+    )
 
 
 def writer(name: str, *, summary: str, layout: str = "") -> Callable[[W], W]:
@@ -172,17 +178,9 @@ def writer(name: str, *, summary: str, layout: str = "") -> Callable[[W], W]:
 
     The function is called with the `Dataset`, which is iterated for its items, and the directory to
     write, which is empty; it returns notes for the user, above all what the format cannot hold.
-
-    Args:
-        name: the format's name.
-        summary: one line for ``keju data formats``.
-        layout: what is written.
+    `summary` is one line for ``keju data formats``, and `layout` what is written.
     """
-
-    def decorate(write: W) -> W:
-        return register("writers", name, Writer(name, summary, layout, write), write)
-
-    return decorate
+    return _registering("writers", name, lambda write: Writer(name, summary, layout, write))
 
 
 def export(
@@ -208,12 +206,11 @@ def export(
             function is then called with ``images=True`` or ``False`` too.
         next_step: a command that uses the output, with ``{}`` in its place, for the last line.
     """
-
-    def decorate(write: E) -> E:
-        form = RunExport(name, summary, run, out, write, images, next_step)
-        return register("exports", name, form, write)
-
-    return decorate
+    return _registering(
+        "exports",
+        name,
+        lambda write: RunExport(name, summary, run, out, write, images, next_step),
+    )
 
 
 def responses(name: str) -> Callable[[A], A]:
@@ -223,15 +220,8 @@ def responses(name: str) -> Callable[[A], A]:
     None where there is none, for ``keju score FILE`` and ``replay:FILE``; or a `StoredAnswer` for
     each answer, for ``replay:FILE`` alone. It raises `DataError` for a file in another form; the
     forms are tried in the order of their names, after keju's own.
-
-    Args:
-        name: the form's name.
     """
-
-    def decorate(read: A) -> A:
-        return register(RESPONSES, name, read, read)
-
-    return decorate
+    return lambda read: register(RESPONSES, name, read, read)
 
 
 def step(
@@ -245,11 +235,7 @@ def step(
         settings: the type of its settings; each field is a key and an option.
         version: raised whenever the same settings would give other items.
     """
-
-    def decorate(run: Run[S]) -> Run[S]:
-        return register("steps", name, Step(name, summary, settings, run, version), run)
-
-    return decorate
+    return _registering("steps", name, lambda run: Step(name, summary, settings, run, version))
 
 
 def source(
@@ -273,12 +259,9 @@ def source(
         check: checks settings before anything is done.
         reads: the files that it reads in addition to the paths of its settings.
     """
-
-    def decorate(make: Make[S]) -> Make[S]:
-        form = SourceForm(
-            name, summary, settings, make, version,
-            check=check or (lambda _: None), reads=reads or (lambda _: ()),
-        )  # fmt: skip
-        return register("sources", name, form, make)
-
-    return decorate
+    check, reads = check or (lambda _: None), reads or (lambda _: ())
+    return _registering(
+        "sources",
+        name,
+        lambda make: SourceForm(name, summary, settings, make, version, check=check, reads=reads),
+    )

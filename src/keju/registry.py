@@ -49,18 +49,13 @@ class PluginError(KejuError):
 
 
 class Plugin(Record, frozen=True, kw_only=True):
-    """A plug-in as manifests record it.
-
-    `name` is a distribution, a file or, for a declaration made in a notebook or a script, a module.
-    Distributions have a `version`, files a `sha256`.
-    """
+    """A distribution (with its `version`), a file (with its `sha256`), or a notebook's module."""
 
     name: str
     version: str = ""
     sha256: str = ""
 
     def __str__(self) -> str:
-        """The name with the version or the beginning of the hash."""
         state = self.version or (f"(sha256 {self.sha256[:12]})" if self.sha256 else "")
         return printable(shortened(f"{self.name} {state}".strip(), 200))
 
@@ -73,7 +68,7 @@ class PluginSource(NamedTuple):
 
     @property
     def plugin(self) -> Plugin:
-        """The plug-in: the name of the file and its hash."""
+        """The plug-in."""
         return Plugin(name=Path(self.path).name, sha256=hashlib.sha256(self.code).hexdigest())
 
     @property
@@ -119,23 +114,19 @@ def register(kind: str, name: str, thing: object, function: F) -> F:
     plugin = _find_provider(getattr(function, "__module__", "__main__"))
     other = _CLAIMS.get((kind, name))
     if other and other.plugin.name != plugin.name:
-        raise PluginError(
-            "{!r} of {} is provided by {} and by {}. Use one of them",
-            name,
-            kind,
-            other.plugin,
-            plugin,
-        )
+        raise _make_clash(kind, name, other.plugin, plugin)
     _CLAIMS[kind, name] = Claim(plugin, thing)
     return function
 
 
-class Entry(NamedTuple, Generic[T]):
-    """A name of a registry, for lists.
+def _make_clash(kind: str, name: str, one: object, other: Plugin) -> PluginError:
+    return PluginError(
+        "{!r} of {} is provided by {} and by {}. Use one of them", name, kind, one, other
+    )
 
-    `plugin` is None for a name of keju itself; `thing` is None where `problem` is the reason why it
-    cannot be used.
-    """
+
+class Entry(NamedTuple, Generic[T]):
+    """A name for lists; `plugin` is None for keju's own, `thing` where a `problem` prevents use."""
 
     name: str
     thing: T | None
@@ -188,20 +179,13 @@ class Registry(Mapping[str, T]):
     def __getitem__(self, name: str) -> T:
         own, claim = self.builtin.get(name), self._claim(name)
         if own is not None and claim:
-            raise PluginError(
-                "{!r} of {} is provided by {} and by {}. Use one of them",
-                name,
-                self.kind,
-                "keju",
-                claim.plugin,
-            )
+            raise _make_clash(self.kind, name, "keju", claim.plugin)
         if isinstance(own, str):
             module, _colon, attribute = own.partition(":")
             own = getattr(import_module(module), attribute)
         if own is None and claim is None:
             raise list_broken().get(name) or KeyError(name)
-        thing: Any = claim.thing if claim else own
-        return cast("T", thing)
+        return cast("T", claim.thing if claim else own)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and (name in self.builtin or name in self._list_others())
@@ -211,7 +195,7 @@ class Registry(Mapping[str, T]):
         yield from sorted(self._list_others() - self.builtin.keys())
 
     def __len__(self) -> int:
-        return len(self.builtin.keys() | self._list_others())
+        return len(list(iter(self)))
 
     def _list_others(self) -> set[str]:
         load_installed()
@@ -232,8 +216,7 @@ class Registry(Mapping[str, T]):
 
         Raises:
             UsageError: no such name; the error has the nearest one and all names.
-            PluginError: an optional package of keju is not installed, a plug-in cannot be imported,
-                or it provides a built-in name.
+            PluginError: its package is not installed, cannot be imported or is not the only one.
         """
         if name not in self:
             raise self.make_unknown_error(name, place=place)
@@ -246,14 +229,12 @@ class Registry(Mapping[str, T]):
 
         `place` begins the error.
         """
-        start, word = f"{place}: " if place else "", word or self.word
-        broken = describe_broken() or None
+        word, broken = word or self.word, describe_broken() or None
         if package := self.elsewhere.get(name):
-            return PluginError(
-                "{}the {} {!r} is not installed. It is in {}",
-                start, noun(word), name, package, hint=broken,
-            )  # fmt: skip
-        return UsageError("{}{}", start, unknown_name(name, known or self, word), hint=broken)
+            missing = _("the {} {!r} is not installed. It is in {}", noun(word), name, package)
+            return PluginError(missing, file=place or None, hint=broken)
+        unknown = unknown_name(name, known or self, word)
+        return UsageError(unknown, file=place or None, hint=broken)
 
     def iter_entries(self) -> Iterator[Entry[T]]:
         """Yield every name with its thing or the reason why it cannot be used, for lists."""
@@ -342,10 +323,9 @@ def _loading(place: object) -> Iterator[None]:
 
 
 def load_installed() -> list[Installed]:
-    """Import the modules of installed plug-ins that are not imported yet.
+    """Import the modules of installed plug-ins that are not imported yet, and list the modules.
 
-    Returns:
-        The modules; one that cannot be imported is in `list_broken` instead.
+    One that cannot be imported is in `list_broken` instead.
 
     Raises:
         PluginError: a plug-in file cannot be imported.
@@ -410,11 +390,7 @@ def _find_provider(module: str) -> Plugin:
 
 
 def add_plugin_files(paths: Iterable[Path]) -> None:
-    """Load plug-in files that the user named, in this process and in every process it starts.
-
-    Raises:
-        PluginError: a file does not exist or cannot be imported.
-    """
+    """Load plug-in files that the user named, in this process and in every process it starts."""
     named = os.environ.get(PLUGIN_FILES, "").split(os.pathsep)
     names = dict.fromkeys([*named, *(str(path.absolute()) for path in paths)])
     os.environ[PLUGIN_FILES] = os.pathsep.join(filter(None, names))
@@ -438,11 +414,7 @@ def load_plugin_files() -> None:
 
 
 def load_sources(sources: Iterable[PluginSource]) -> None:
-    """Load plug-in files as another process read them, under the same module names.
-
-    Raises:
-        PluginError: a file cannot be imported here.
-    """
+    """Load plug-in files as another process read them, under the same module names."""
     for source in sources:
         if source.module in _SOURCES:
             continue
@@ -487,11 +459,9 @@ def list_shipped_folders() -> tuple[Traversable, ...]:
 
 
 def list_provided(kind: str) -> dict[str, str]:
-    """List what the bundled benchmarks declare of a kind, e.g. ``readers``.
+    """List what the bundled benchmarks declare of a kind, e.g. ``readers``, in their order.
 
-    Returns:
-        ``module:ATTRIBUTE`` by name, in the order of the directories; for metrics only the module,
-        whose import declares them.
+    By name it is ``module:ATTRIBUTE``; for metrics only the module, whose import declares them.
     """
     return {
         name: target

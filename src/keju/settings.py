@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
@@ -20,7 +20,7 @@ from msgspec.structs import FieldInfo
 
 from keju.errors import KejuError, ProblemsError, error_text, shortened, unknown_name
 from keju.local_paths import check_local
-from keju.texts import _, either
+from keju.texts import Text, _, either
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -35,7 +35,6 @@ S = TypeVar("S", bound=Struct)
 
 _AT = re.compile(r" - at `(?P<of_keys>key` in `)?\$(?P<key>[^`]*)`$")
 _ENUM = re.compile(r"Invalid enum value '?(?P<name>.*?)'?")
-_TYPE = re.compile(r"`([^`]*)`")
 _WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
 _LIMIT = re.compile(r"Expected `([^`]*)` (of length )?([<>]=?) (\S+)")
 
@@ -59,9 +58,7 @@ def convert_settings(
     base: Path | None = None,
     spelled: bool = False,
 ) -> S:
-    """Convert a table of names and values to settings.
-
-    Keys may be spelled with hyphens. Relative paths start from `base`.
+    """Convert a table of names and values to settings; keys may be spelled with hyphens.
 
     Args:
         table: the values.
@@ -71,15 +68,11 @@ def convert_settings(
         spelled: numbers may be given as text, as options of a command are.
 
     Raises:
-        ProblemsError: unknown keys, values of the wrong type, missing keys: all of them.
+        ProblemsError: all errors.
     """
-    known = {each.name: each for each in msgspec.structs.fields(shape)}
-    given = {key.replace("-", "_"): value for key, value in table.items()}
-    faults = [
-        _("{}: {}", place, unknown_name(key, sorted(known), "key"))
-        for key in given
-        if key not in known
-    ]
+    known = {field.name: field for field in msgspec.structs.fields(shape)}
+    raw_values = {key.replace("-", "_"): value for key, value in table.items()}
+    faults = [unknown_name(key, sorted(known), "key") for key in raw_values if key not in known]
 
     def decode(kind: type, value: object) -> object:
         if kind is Path and isinstance(value, str):
@@ -90,69 +83,57 @@ def convert_settings(
 
     values: dict[str, object] = {}
     for name, field in known.items():
-        if name not in given:
+        if name not in raw_values:
             if field.required:
                 text = get_description(field.type)
-                missing = _("it needs {} = …{}", name, f" ({text})" if text else "")
-                faults.append(_("{}: {}", place, missing))
+                faults.append(_("it needs {} = …{}", name, f" ({text})" if text else ""))
             continue
-        kind, value = without_none(field.type), given[name]
+        kind, value = without_none(field.type), raw_values[name]
         try:
             values[name] = msgspec.convert(value, kind, strict=not spelled, dec_hook=decode)
         except msgspec.ValidationError as error:
             # An option's value is shown, since every one is text: "got text" would say nothing.
             option_value = shortened(value) if spelled and isinstance(value, str) else None
-            problem = describe_error(str(error), field.type, option_value)
-            wrong = _("{}: {}", f"{name}{problem.where}", problem.text)
-            faults.append(_("{}: {}", place, wrong))
+            faults.append(_describe_error(name, str(error), field.type, option_value))
         except KejuError as error:
-            faults.append(_("{}: {}", f"{place}: {name}", error_text(error)))
-    if faults:
-        raise ProblemsError(faults)
-    try:
-        return shape(**values)
-    except ValueError as error:  # raised by the settings themselves
-        raise ProblemsError([_("{}: {}", place, error_text(error))]) from None
+            faults.append(_("{}: {}", name, error_text(error)))
+    if not faults:
+        try:
+            return shape(**values)
+        except ValueError as error:  # raised by the settings themselves
+            faults.append(error_text(error))
+    raise ProblemsError([_("{}: {}", place, fault) for fault in faults])
 
 
-class Problem(NamedTuple):
-    """An error of a value: the place in it, such as ``.id``, and the text."""
-
-    where: str
-    text: str
-
-
-def describe_error(text: str, kind: object, option_value: str | None) -> Problem:
+def _describe_error(name: str, text: str, kind: object, option_value: str | None) -> Text:
     """Describe the error of a value, without the parser's notation of places and types.
 
     Args:
+        name: the setting.
         text: the parser's error.
         kind: the type of the setting.
         option_value: the value of an option, which is shown; None for a value of a table.
     """
     at = _AT.search(text)
     what = text[: at.start()] if at else text
-    where = at["key"].replace("[...]", "") if at else ""
+    where = f"{name}{at['key'].replace('[...]', '')}" if at else name
     if wrong := _ENUM.fullmatch(what):
-        name = "key" if at and at["of_keys"] else "value"
+        word = "key" if at and at["of_keys"] else "value"
         allowed = sorted(map(str, list_allowed_values(kind)))
-        return Problem(where, unknown_name(wrong["name"], allowed, name))
-    return Problem(where, _reword(what, option_value))
-
-
-def _reword(text: str, option_value: str | None) -> str:
-    if wrong := _WRONG_TYPE.fullmatch(text):
+        return _("{}: {}", where, unknown_name(wrong["name"], allowed, word))
+    if wrong := _WRONG_TYPE.fullmatch(what):
         expected, actual = map(_name_types, wrong.groups())
-        if option_value is not None:
-            actual = repr(option_value)
-        return _("expected {}, got {}", expected, actual)
-    if wrong := _LIMIT.fullmatch(text):
+        actual = actual if option_value is None else repr(option_value)
+        return _("{}: {}", where, _("expected {}, got {}", expected, actual))
+    if wrong := _LIMIT.fullmatch(what):
         kinds, of_length, *limit = wrong.groups()
         if of_length:
-            return _("expected {} of length {} {}", _name_types(kinds), *limit)
+            return _("{}: {}", where, _("expected {} of length {} {}", _name_types(kinds), *limit))
         bound = _("expected {} {} {}", _name_types(kinds), *limit)
-        return bound if option_value is None else _("{}, got {!r}", bound, option_value)
-    return _TYPE.sub(lambda kinds: _name_types(kinds[1]), f"{text[0].lower()}{text[1:]}")
+        if option_value is not None:
+            bound = _("{}, got {!r}", bound, option_value)
+        return _("{}: {}", where, bound)
+    return _("{}: {}", where, f"{what[0].lower()}{what[1:]}")
 
 
 def _name_types(kinds: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal, get_args
 
-from keju.definitions import definitions, folder_of, name_in_chinese, task
+from keju.definitions import definitions, name_in_chinese, task
 from keju.encoders.folder import unavailable_reasons
 from keju.errors import UsageError
 from keju.scoring import metrics
@@ -40,7 +40,10 @@ class Words:
         self._own_pages = own_pages and language == "zh"
         self._plain: dict[str, str] = {}
         if language == "zh":
-            _add_benchmarks()
+            # The folders of the definitions of this process may have sentences of their own.
+            for folder in filter(None, (definition.folder for definition in definitions())):
+                for file in sorted(folder.glob("*.mo")):
+                    add_translations(file)
 
     def __call__(self, text: str, /, *values: object) -> str:
         """A text, a sentence with values, or an English text of a file, in the page's language."""
@@ -90,7 +93,8 @@ class Words:
         return self._of_pages(template)
 
     def _rule(self, text: str) -> str:
-        rule = _rules_of_metrics().get(text, "")
+        """The Chinese rule of a metric, where its declaration has one."""
+        rule = next((each.rule_zh for each in metrics() if each.rule_zh and each.rule == text), "")
         return self._of_pages(rule) if self._own_pages else rule
 
     def _of_pages(self, chinese: str) -> str:
@@ -128,22 +132,6 @@ SENTENCE_OF_SCRIPT = re.compile(r'\bsay\("((?:[^"\\]|\\.)+)"')
 
 
 def check_language(language: str) -> None:
-    """Refuse a language that reports do not have.
-
-    Raises:
-        UsageError: there is no such language.
-    """
+    """Refuse a language that reports do not have, with a `UsageError`."""
     if language not in get_args(Language):
         raise UsageError("no language {!r}; there are {}", language, ", ".join(get_args(Language)))
-
-
-def _add_benchmarks() -> None:
-    """Add the Chinese of the benchmarks of this process, from the folders of their definitions."""
-    for folder in filter(None, (folder_of(each.name) for each in definitions())):
-        for file in sorted(folder.glob("*.mo")):
-            add_translations(file)
-
-
-def _rules_of_metrics() -> dict[str, str]:
-    """The Chinese rules of metrics, where their declarations have them."""
-    return {each.rule: each.rule_zh for each in metrics() if each.rule_zh}

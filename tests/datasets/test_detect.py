@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 from keju.cli import app
 from keju.cli.output.detected_formats import as_data, describe_findings
-from keju.datasets.examine import examine
-from keju.datasets.preview import preview
+from keju.datasets.examine import examine, preview
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.base import Detection, Reader
 from keju.datasets.readers.detecting import find_best

@@ -5,8 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from keju.datasets import mini
-from keju.datasets.distributions import distributions
-from keju.datasets.stats import item_table, stats
+from keju.datasets.stats import distributions, item_table, stats
 from keju.datasets.store import Dataset
 from keju.items import Box, ImageRef, Item
 from tests.support.making import make_dataset

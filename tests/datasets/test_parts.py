@@ -21,8 +21,8 @@ from keju.datasets.table import (
     BATCH_ROWS,
     TableWriter,
     copy_items,
-    iter_frames,
     iter_ids,
+    iter_rows,
     part_name,
     read_items,
     table_files,
@@ -66,21 +66,15 @@ def test_the_hash_and_all_readings_are_the_same_in_both_forms(both: tuple[Datase
     assert list(validate(parted.path)) == list(validate(one.path))
 
 
-def test_frames_of_chosen_columns_are_batches_in_order(both: tuple[Dataset, Dataset]):
+def test_rows_of_chosen_columns_are_in_order(both: tuple[Dataset, Dataset]):
     for dataset in both:
-        frames = list(dataset.frames(["id", "task", "transcription"], rows=2))
-        assert max(frame.height for frame in frames) == 2
-        assert frames[0].columns == ["id", "task", "transcription"]
-        whole = pl.concat(frames)
-        assert whole["id"].to_list() == [item.id for item in dataset]
-        assert whole["transcription"].to_list() == [item.transcription for item in dataset]
+        rows = list(iter_rows(dataset.items_path, ["id", "transcription"]))
+        assert rows == [{"id": item.id, "transcription": item.transcription} for item in dataset]
 
 
 def test_a_column_that_a_file_lacks_has_no_values(tmp_path: Path):
     pl.DataFrame({"id": ["a"], "benchmark": ["b"], "task": ["t"]}).write_parquet(tmp_path / "x")
-    assert next(iter_frames(tmp_path / "x", ["id", "group"])).to_dicts() == [
-        {"id": "a", "group": None}
-    ]
+    assert list(iter_rows(tmp_path / "x", ["id", "group"])) == [{"id": "a", "group": None}]
 
 
 def test_batches_of_a_large_file_are_the_items_that_were_written(tmp_path: Path):
@@ -91,10 +85,6 @@ def test_batches_of_a_large_file_are_the_items_that_were_written(tmp_path: Path)
     writer.close()
     path = tmp_path / "items.parquet"
     assert read_items(path) == items
-    heights = [frame.height for frame in iter_frames(path)]
-    assert sum(heights) == len(items)
-    assert max(heights) <= BATCH_ROWS
-    assert next(iter_frames(path, rows=4)).height == 4
 
 
 def test_row_groups_have_statistics_of_ids_and_tasks(tmp_path: Path):

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from keju.building.running import DatasetInfo
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
+from keju.datasets.table import iter_rows
 from keju.errors import DataError
 from keju.items import Provenance
 from keju.texts import _, n_
@@ -108,8 +109,8 @@ def _list_distinct(values: Iterable[str]) -> list[str]:
 def _describe_shared_groups(parts: Sequence[SourcePart]) -> list[str]:
     whose: dict[str, set[str]] = {}
     for part in parts:
-        for frame in part.dataset.frames(["group"]):
-            for group in filter(None, frame["group"].unique()):
+        for row in iter_rows(part.dataset.items_path, ["group"]):
+            if group := row["group"]:
                 whose.setdefault(group, set()).add(part.name)
     both = sorted(group for group, names in whose.items() if len(names) > 1)
     if not both:

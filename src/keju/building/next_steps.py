@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import polars as pl
-
 from keju.building.links import link_target
 from keju.building.releasing import RELEASE
 from keju.datasets.store import Dataset
+from keju.datasets.table import iter_rows
 from keju.texts import _, n_
 
 
@@ -29,9 +28,10 @@ def describe_next_steps(out: Path) -> Iterator[str]:
     if released:
         target = released.relative_to(out.resolve()).as_posix()
         yield _("The release is in {} ({})", release, target)
-    table = pl.concat(dataset.frames(["draft", "answer", "boxes"]))
-    drafts = table.filter(table["draft"])
-    waiting = int(((drafts["answer"] == "") & (drafts["boxes"].list.len() == 0)).sum())
+    drafts = waiting = 0
+    for row in iter_rows(dataset.items_path, ["draft", "answer", "boxes"]):
+        drafts += bool(row["draft"])
+        waiting += bool(row["draft"] and not row["answer"] and not row["boxes"])
     review = f"keju build review export {made} --out sheet.csv"
     if waiting:
         draft = f"keju build draft {made} --out NEW --model MODEL"
@@ -42,11 +42,11 @@ def describe_next_steps(out: Path) -> Iterator[str]:
             draft,
         )
         yield _("      Or let people write: {}", review)
-    elif drafts.height:
+    elif drafts:
         yield n_(
             "Next: {n:,} item is a draft. Have people review them: {}",
             "Next: {n:,} items are drafts. Have people review them: {}",
-            drafts.height,
+            drafts,
             review,
         )
     else:

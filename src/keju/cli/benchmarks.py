@@ -86,7 +86,6 @@ def show(
     """Print what a known benchmark is, how to cite it, and its licence."""
     from keju.cli.output.console import name_columns
     from keju.definitions import benchmark, register_all_installed
-    from keju.definitions.registry import place_of
 
     register_all_installed()
     found = benchmark(name)
@@ -94,7 +93,7 @@ def show(
         "name": found.name,
         "version": found.version,
         "tasks": len(found.tasks),
-        "from": place_of(found.name),
+        "from": found.place,
         "url": found.url,
         "licence": found.licence,
         "citation": found.citation,
@@ -113,7 +112,6 @@ def list_(as_json: AsJson = False) -> None:
     """List the benchmarks that keju ships and those that installed packages provide."""
     from keju.cli.output.console import name_columns, plain_table
     from keju.definitions import definitions, register_all_installed
-    from keju.definitions.registry import place_of
     from keju.registry import list_broken
 
     register_all_installed()
@@ -125,7 +123,7 @@ def list_(as_json: AsJson = False) -> None:
             "version": each.version,
             "tasks": len(each.tasks),
             "licence": each.licence,
-            "from": place_of(each.name),
+            "from": each.place,
         }
         for each in definitions()
     ]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -13,14 +12,15 @@ from keju.definitions import (
     NO_REFERENCE,
     Query,
     choices_of,
+    has_reference,
     missing_reference,
     options_of,
     prompt_of,
     query_of,
     task,
 )
-from keju.definitions.references import BLANK_PAGE, DECIPHERED
-from keju.errors import DataError, UsageError, error_text, printable
+from keju.definitions.references import DECIPHERED
+from keju.errors import DataError, KejuError, UsageError, printable
 from keju.items import Box, Item
 from keju.texts import Text, _, n_
 
@@ -30,9 +30,6 @@ SLACK = 1.0
 """Pixels by which a box may exceed its image: annotation tools round up or down."""
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_CONTROL = frozenset({"Cc", "Cs"})
-_IN_TEXTS = frozenset("\t\n\r")
 
 
 class Finding(NamedTuple):
@@ -47,134 +44,64 @@ class Finding(NamedTuple):
     @classmethod
     def of(cls, severity: Severity, item: str, problem: Text) -> Finding:
         """The finding with the hint of a message."""
-        return cls(severity, item, problem, as_sentence(problem.hint))
+        return cls(severity, item, problem, _("{}.", problem.hint))
+
+    @classmethod
+    def of_error(cls, item: str, error: KejuError, hint: Text) -> Finding:
+        """The finding that an error reports, with its hint or else this one."""
+        return cls("error", item, error.problem, _("{}.", error.hint or hint))
 
     @property
     def line(self) -> str:
         """The finding in one line."""
-        __, item, problem, hint = self
-        if self.severity == "error":
-            return _("error: {}: {}. {}", item, problem, hint)
-        if self.severity == "warning":
-            return _("warning: {}: {}. {}", item, problem, hint)
-        return _("notice: {}: {}. {}", item, problem, hint)
+        severity, *parts = self
+        if severity == "error":
+            return _("error: {}: {}. {}", *parts)
+        if severity == "warning":
+            return _("warning: {}: {}. {}", *parts)
+        return _("notice: {}: {}. {}", *parts)
 
     def __str__(self) -> str:
         return printable(" ".join(self.line.split()))
 
 
-def as_sentence(hint: str) -> str:
-    """A hint with a full stop."""
-    return _("{}.", hint)
-
-
 class NameCount:
     """The first of several names, and their number."""
 
-    def __init__(self) -> None:
-        self.first = ""
-        self.count = 0
-
-    def add(self, name: str) -> None:
-        """Add the next name."""
-        self.first = self.first if self.count else name
-        self.count += 1
+    def __init__(self, name: str) -> None:
+        self.first = name
+        self.more = 0
 
     @property
     def text(self) -> str:
         """The first name, and how many more there are."""
-        if self.count < 2:
-            return self.first
-        return _("{} and {} more", self.first, self.count - 1)
+        return _("{} and {} more", self.first, self.more) if self.more else self.first
 
 
 class CommonFindings:
     """Findings that several items may share: each once, with the first item and how many more."""
 
     def __init__(self) -> None:
-        self._names: dict[tuple[Severity, Text], NameCount] = {}
+        self._names: dict[tuple[Severity, str], tuple[Finding, NameCount]] = {}
 
-    def add(self, severity: Severity, item: str, problem: Text) -> None:
+    def add(self, finding: Finding) -> None:
         """Add a finding about an item."""
-        self._names.setdefault((severity, problem), NameCount()).add(item)
+        key = finding.severity, finding.problem
+        if key in self._names:
+            self._names[key][1].more += 1
+        else:
+            self._names[key] = finding, NameCount(finding.item)
 
     def list_all(self) -> Iterator[Finding]:
         """Yield each finding, in the order of its first item."""
-        for (severity, problem), names in self._names.items():
-            yield Finding.of(severity, names.text, problem)
-
-
-def check_use(item: Item) -> Iterator[tuple[Severity, Text]]:
-    """Yield how an item is unusual: which models cannot answer it, and why it is not scored.
-
-    The words are the same for all items concerned. Errors are those of `check_item`.
-    """
-    try:
-        kind, query = task(item.task), query_of(item)
-    except (UsageError, DataError):
-        return
-    # Text alone is permitted: pages are often shared without their scans.
-    if not item.images and item.transcription is not None:
-        hint = _("Import again with the images beside it, if you have them")
-        alone = _(
-            "text without an image, so it can be asked only with --setting gold-text", hint=hint
-        )
-        if query.form == "transcription":
-            alone = _(
-                "text without an image, so no model can be asked to read it; its text is only a "
-                "reference",
-                hint=hint,
-            )
-        yield "notice", alone
-    if item.draft and not kind.of_pairs:
-        hint = _("Have a model draft it (keju build draft) or people write it (keju build review)")
-        if query.form == "boxes" and not item.boxes:
-            yield "notice", _("a draft of {} without boxes", item.task, hint=hint)
-        elif query.form != "boxes" and not item.answer.strip():
-            yield "notice", _("a draft of {} without answer", item.task, hint=hint)
-    if reason := unscored_reason(item):
-        yield "notice", _describe_unscored(reason, query)
-    references = (item.answer, item.answer_simplified, item.transcription or "")
-    if any(map(has_literal_newline, (*references, *item.also_accepted))):
-        yield (
-            "warning",
-            _(
-                "the reference has a literal \\n, so each n counts as a character",
-                hint="Write line breaks instead. Some formats do so: --option newlines=literal",
-            ),
-        )
-
-
-def _describe_unscored(reason: str, query: Query) -> Text:
-    """Why an item is unscored: an undeciphered character, a blank page or no reference."""
-    if reason == BLANK_PAGE:
-        return _(
-            "a blank page: only text that a model invents is counted",
-            hint="If the page is blank, nothing needs to be done",
-        )
-    if reason != NO_REFERENCE:
-        return _(
-            "an undeciphered character: models are asked, but their readings are not scored",
-            hint="Add its description if a reading is established",
-        )
-    hint = _("Import again with the answers, if you have them")
-    if query.form == "text":
-        hint = _(
-            "Import again with the answers, if you have them. For an undeciphered character, set "
-            "the metadata {} to no",
-            DECIPHERED,
-        )
-    return _("no reference: models are asked, but their responses are not scored", hint=hint)
+        for finding, names in self._names.values():
+            yield finding._replace(item=names.text)
 
 
 def unscored_reason(item: Item) -> str:
     """Why responses to a valid item will be unscored: it has no reference; empty for all others.
 
     Drafts, and items of a kind without a metric, need no reference.
-
-    Raises:
-        UsageError: its task is not in the catalogue.
-        DataError: its query is not in the catalogue.
     """
     if item.draft or (item.split == "reference" and task(item.task).of_pairs):
         return ""
@@ -183,12 +110,15 @@ def unscored_reason(item: Item) -> str:
 
 
 def check_item(item: Item) -> Iterator[Finding]:
-    """Yield the errors of an item: task, prompt, images, answer, options, boxes."""
+    """Yield the findings about an item: task, prompt, images, answer, options, boxes.
+
+    Errors name the item's own values. The words of notices and warnings are the same for all items
+    concerned: which models cannot answer an item, and why it is not scored.
+    """
     try:
         kind = task(item.task)
     except UsageError as error:
-        hint = as_sentence(_("Use the id of a task"))
-        yield Finding("error", item.id, error_text(error), hint)
+        yield Finding.of_error(item.id, error, _("Use the id of a task"))
         return
     if item.benchmark != kind.benchmark:
         problem = _(
@@ -208,19 +138,52 @@ def check_item(item: Item) -> Iterator[Finding]:
         query = query_of(item)
         prompt_of(item)
     except DataError as error:
-        correct = error.hint or _("Correct the item")
-        yield Finding("error", item.id, error.problem, as_sentence(correct))
+        yield Finding.of_error(item.id, error, _("Correct the item"))
         return
-    problems = chain(
-        _gallery(item) if kind.of_pairs else _images(item, query),
-        () if kind.of_pairs else _answer(item, query),
-        _options(item) if query.form == "letter" else (),
-        _boxes(item),
+    errors = chain(
+        _check_gallery(item) if kind.of_pairs else _check_images(item, query),
+        () if kind.of_pairs else _check_answer(item, query),
+        _check_options(item) if query.form == "letter" else (),
+        _check_boxes(item),
     )
-    yield from (Finding.of("error", item.id, problem) for problem in problems)
+    yield from (Finding.of("error", item.id, problem) for problem in errors)
+    notices = _describe_use(item, query, of_pairs=kind.of_pairs)
+    yield from (Finding.of("notice", item.id, problem) for problem in notices)
+    references = (item.answer, item.answer_simplified, item.transcription or "")
+    if any(map(has_literal_newline, (*references, *item.also_accepted))):
+        problem = _(
+            "the reference has a literal \\n, so each n counts as a character",
+            hint="Write line breaks instead. Some formats do so: --option newlines=literal",
+        )
+        yield Finding.of("warning", item.id, problem)
 
 
-def _images(item: Item, query: Query) -> Iterator[Text]:
+def _describe_use(item: Item, query: Query, *, of_pairs: bool) -> Iterator[Text]:
+    # Text alone is permitted: pages are often shared without their scans.
+    if not item.images and item.transcription is not None:
+        yield _(
+            "text without an image: only --setting gold-text can ask about it, and no model can "
+            "be asked to read it",
+            hint="Import again with the images beside it, if you have them",
+        )
+    if item.draft and not of_pairs and not has_reference(item):
+        yield _(
+            "a draft of {} without answer",
+            item.task,
+            hint="Have a model draft it (keju build draft) or people write it (keju build review)",
+        )
+    if unscored_reason(item) == NO_REFERENCE:
+        hint = _("Import again with the answers, if you have them")
+        if query.form == "text":
+            hint = _(
+                "Import again with the answers, if you have them. For an undeciphered character, "
+                "set the metadata {} to no",
+                DECIPHERED,
+            )
+        yield _("no reference: models are asked, but their responses are not scored", hint=hint)
+
+
+def _check_images(item: Item, query: Query) -> Iterator[Text]:
     if not query.image:
         if item.images:
             yield _(
@@ -234,7 +197,7 @@ def _images(item: Item, query: Query) -> Iterator[Text]:
         )
 
 
-def _gallery(item: Item) -> Iterator[Text]:
+def _check_gallery(item: Item) -> Iterator[Text]:
     candidates = len(item.images) - 1
     if candidates < 1:
         yield n_(
@@ -244,16 +207,15 @@ def _gallery(item: Item) -> Iterator[Text]:
             hint="Add its candidates as images",
         )
     elif not all(1 <= place <= candidates for place in item.relevant):
-        relevant = list(item.relevant)[:5]
         yield _(
             "relevant {}, but the candidates are 1 to {}",
-            relevant,
+            list(item.relevant)[:5],
             candidates,
             hint="Use the position of each candidate after the first image, from 1",
         )
 
 
-def _answer(item: Item, query: Query) -> Iterator[Text]:
+def _check_answer(item: Item, query: Query) -> Iterator[Text]:
     answer = item.answer.strip()
     if answer and query.form == "number" and not _NUMBER.fullmatch(answer):
         yield _("the answer {!r} is not a number", item.answer[:20], hint="Write it in digits")
@@ -261,7 +223,7 @@ def _answer(item: Item, query: Query) -> Iterator[Text]:
         yield _("the answer {!r} is neither Yes nor No", item.answer[:20], hint="Write Yes or No")
 
 
-def _options(item: Item) -> Iterator[Text]:
+def _check_options(item: Item) -> Iterator[Text]:
     options, choices = options_of(item), choices_of(item)
     if len(options) < 2:
         yield n_(
@@ -272,11 +234,10 @@ def _options(item: Item) -> Iterator[Text]:
         )
         return
     if item.answer.strip() and item.answer not in choices:
-        letters, given = "".join(choices), item.answer[:20]
         yield _(
             "the answer {!r} is not one of the letters {}",
-            given,
-            letters,
+            item.answer[:20],
+            "".join(choices),
             hint="Write the letter of the right option",
         )
     first: dict[str, str] = {}
@@ -295,7 +256,7 @@ def _options(item: Item) -> Iterator[Text]:
         first.setdefault(text, letter)
 
 
-def _boxes(item: Item) -> Iterator[Text]:
+def _check_boxes(item: Item) -> Iterator[Text]:
     size = (item.images[0].width, item.images[0].height) if item.images else None
     for number, box in enumerate(item.boxes, start=1):
         if fault := box_fault(box, size):
@@ -309,48 +270,12 @@ def _boxes(item: Item) -> Iterator[Text]:
 
 def box_fault(box: Box, size: tuple[int, int] | None) -> str:
     """The fault of a box on an image of that width and height, or an empty string."""
+    corners = f"({box.x0:g}, {box.y0:g}, {box.x1:g}, {box.y1:g})"
     if not (box.x0 < box.x1 and box.y0 < box.y1):
-        return _("{} has no area", _format_box(box))
+        return _("{} has no area", corners)
     if size is None:
         return ""
     width, height = size
     if min(box.x0, box.y0) < -SLACK or box.x1 > width + SLACK or box.y1 > height + SLACK:
-        return _("{} leaves its image of {}x{} pixels", _format_box(box), width, height)
+        return _("{} leaves its image of {}x{} pixels", corners, width, height)
     return ""
-
-
-def _format_box(box: Box) -> str:
-    return f"({box.x0:g}, {box.y0:g}, {box.x1:g}, {box.y1:g})"
-
-
-def unseen_characters(item: Item) -> Iterator[tuple[str, str]]:
-    """Yield the name of each field with such characters, and their code points.
-
-    In the id and the group: control and format characters (escape sequences, writing direction,
-    zero width), line breaks and lone surrogates. In texts: control characters (such as NUL) except
-    tab and line break, and lone surrogates. Format characters in texts are not reported, because
-    scoring ignores them.
-    """
-    for name, text in (("id", item.id), ("group", item.group)):
-        if found := _codes(mark for mark in text if unicodedata.category(mark) in _UNSEEN):
-            yield name, found
-    for name, text in _texts_of(item):
-        control = (mark for mark in text if unicodedata.category(mark) in _CONTROL)
-        if found := _codes(mark for mark in control if mark not in _IN_TEXTS):
-            yield name, found
-
-
-def _texts_of(item: Item) -> Iterator[tuple[str, str]]:
-    yield "question", item.question
-    yield "answer", item.answer
-    yield "answer_simplified", item.answer_simplified
-    yield "transcription", item.transcription or ""
-    yield "also_accepted", "".join(item.also_accepted)
-    yield "options", "".join(item.options)
-    yield "lines", "".join(line.text for line in item.lines)
-    for name, text in item.fields.items():
-        yield f"fields.{name}", text
-
-
-def _codes(marks: Iterable[str]) -> str:
-    return ", ".join(f"U+{ord(mark):04X}" for mark in dict.fromkeys(marks))

@@ -5,22 +5,34 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
-from keju.datasets.manifest import ITEMS, MANIFEST, PARTITIONED
-from keju.datasets.preview import SECONDS, Preview, preview
+from keju.datasets.manifest import IMAGES, ITEMS, MANIFEST, PARTITIONED
 from keju.datasets.readers import FORMATS
-from keju.datasets.readers.base import Detection, is_litter
+from keju.datasets.readers.base import Detection, Options, Reader, is_litter
 from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
 from keju.datasets.readers.draft import Drafted, mapping_text
+from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing, Obstacle
 from keju.datasets.readers.presets import draft_by
+from keju.datasets.readers.time_limit import TimeUpError, check_time, time_limit
 from keju.datasets.table import part_name
+from keju.datasets.writing import DatasetWriter
 from keju.definitions import file_of
-from keju.errors import DataError, UsageError
-from keju.files import write_atomic
+from keju.errors import DataError, KejuError, UsageError
+from keju.files import sha256_bytes, write_atomic
+from keju.images import decoding, extension_of, open_header, upright_size
+from keju.items import UNKNOWN, ImageRef, Item
 from keju.texts import _, language
+
+ITEMS_SHOWN = 3
+"""The number of items of a preview."""
+
+SECONDS = 10.0
+"""Time limit of a preview. A reader that draws at random reads all images before the first item."""
 
 _TABLES = 5
 _COLUMNS = 40
@@ -28,6 +40,22 @@ _NAMES = 5
 _FOLDERS = 20
 _INNER_SECONDS = 10.0
 _TABULAR = ("csv", "tsv", "json", "jsonl", "ndjson", "parquet")
+
+
+class Preview(NamedTuple):
+    """The first items of a source.
+
+    `used` maps each role to the fields that were used for it; `kept` and `ignored` are the fields
+    that became metadata and those that did not. `error` is the reader's error about the source,
+    `timed_out` whether the time limit was reached first.
+    """
+
+    items: tuple[Item, ...]
+    used: dict[str, tuple[str, ...]]
+    kept: tuple[str, ...]
+    ignored: tuple[str, ...]
+    error: KejuError | None = None
+    timed_out: bool = False
 
 
 class Examination(NamedTuple):
@@ -77,13 +105,7 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
     Raises:
         UsageError: it does not exist, or is a link to itself.
     """
-    try:
-        there = src.exists() or (src.is_symlink() and bool(src.resolve()))
-    except (OSError, RuntimeError):  # In Python 3.11 and 3.12 a loop of links is a RuntimeError.
-        raise UsageError("{}: the link points to itself", src) from None
-    if not there:
-        raise UsageError("{}: no such file or folder", src)
-    listing = Listing(src)
+    listing = _list_files(src)
     found = None if mapping else listing.obstacle()
     ranked: list[Candidate] = []
     if mapping is not None:
@@ -111,13 +133,22 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
         first = preview(reader, src, detection.options, seconds=seconds)
     names = {each.as_posix() for each in listing.files}
     dataset = MANIFEST in names and not names.isdisjoint((ITEMS, f"{PARTITIONED}/{part_name(0)}"))
-    seen, own = _source_files(listing), _definition_files(first)
-    return Examination(src, tuple(ranked), first, found, seen, dataset, inner, own, draft, problem)
+    benchmarks = dict.fromkeys(item.benchmark for item in first.items) if first else {}
+    own_files = tuple(filter(None, map(file_of, benchmarks)))
+    files = _source_files(listing)
+    return Examination(
+        src, tuple(ranked), first, found, files, dataset, inner, own_files, draft, problem
+    )
 
 
-def _definition_files(first: Preview | None) -> tuple[Path, ...]:
-    names = dict.fromkeys(item.benchmark for item in first.items) if first else {}
-    return tuple(file for name in names if (file := file_of(name)))
+def _list_files(src: Path) -> Listing:
+    try:
+        exists = src.exists() or (src.is_symlink() and bool(src.resolve()))
+    except (OSError, RuntimeError):  # In Python 3.11 and 3.12 a loop of links is a RuntimeError.
+        raise UsageError("{}: the link points to itself", src) from None
+    if not exists:
+        raise UsageError("{}: no such file or folder", src)
+    return Listing(src)
 
 
 def _inner(src: Path) -> Iterator[tuple[Path, Candidate]]:
@@ -149,6 +180,67 @@ def _source_files(listing: Listing) -> SourceFiles:
     )
 
 
+def preview(
+    reader: Reader[Any], src: Path, options: Options, *, seconds: float = SECONDS
+) -> Preview:
+    """Read a source until its first items are known, or `seconds` have passed."""
+    error: KejuError | None = None
+    timed_out = False
+    with (
+        TemporaryDirectory() as folder,
+        logging_import(options.get("encoding", "")) as log,
+        time_limit(seconds),
+    ):
+        writer = _PreviewWriter(Path(folder) / "preview")
+        try:
+            settings = reader.parse(options)
+            with suppress(_PreviewEndError):
+                for _ in reader.read(src, writer, settings):
+                    pass
+        except TimeUpError:
+            timed_out = True
+        except KejuError as found:
+            error = found.with_traceback(None)  # a traceback would keep the data in memory
+        finally:
+            writer.abandon()
+    if not (writer.items or error or timed_out):
+        error = DataError("the reader finds no items", file=src)
+    return Preview(tuple(writer.items), *log.fields(), error, timed_out)
+
+
+class _PreviewEndError(Exception):
+    """The preview has its items. Not a `KejuError`, so that no reader treats it as damage."""
+
+
+class _PreviewWriter(DatasetWriter):
+    """Collects items, and stops the reader after some; images are not written."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, name="preview", version="1", licence=UNKNOWN, source=UNKNOWN)
+        self.items: list[Item] = []
+
+    def add_image(self, data: bytes, name: str) -> ImageRef:
+        """The reference that a `DatasetWriter` would return; only its header is read."""
+        check_time()
+        sha256 = sha256_bytes(data)
+        if sha256 not in self._refs:
+            with decoding(data, name):
+                image = open_header(data, name=name)
+                width, height = upright_size(image)
+            path = f"{IMAGES}/{sha256}.{extension_of(image)}"
+            self._refs[sha256] = ImageRef(
+                path=path, sha256=sha256, width=width, height=height, size=len(data)
+            )
+        return self._refs[sha256]
+
+    def add(self, item: Item) -> None:
+        """Keep an item, and end the preview after the last one."""
+        check_time()
+        self.items.append(item)
+        if len(self.items) >= ITEMS_SHOWN:
+            raise _PreviewEndError
+
+
 def write_mapping(src: Path, file: Path) -> Drafted:
     """Write a draft of a mapping file for a source, in the language of the terminal.
 
@@ -156,11 +248,9 @@ def write_mapping(src: Path, file: Path) -> Drafted:
         UsageError: the source does not exist, or the file does.
         DataError: no table and no image is readable, or the file cannot be written.
     """
-    if not src.exists():
-        raise UsageError("{}: no such file or folder", src)
     if file.exists():
         raise UsageError("{} exists. Choose another --write-map, or delete it", file)
-    listing = Listing(src)
+    listing = _list_files(src)
     if obstacle := listing.obstacle():
         raise DataError(obstacle.problem, file=src, hint=obstacle.hint)
     readers = [

@@ -12,27 +12,17 @@ EVERY = 0.25
 
 
 class ImportProgress:
-    """Files read, and images and items written, by one import; `show` is called from time to time.
+    """Source files read (again for a second reading), images stored and items added by one import.
 
-    Attributes:
-        files: source files read; a file that is read twice counts twice.
-        images: images stored.
-        items: items added.
+    `show` is called from time to time.
     """
 
     def __init__(self, show: Callable[[ImportProgress], None]) -> None:
         self.files = 0
         self.images = 0
         self.items = 0
-        self._show = show
-        self._next = time.monotonic() + EVERY
-
-    def tick(self) -> None:
-        """Call the display if it is due."""
-        now = time.monotonic()
-        if now >= self._next:
-            self._next = now + EVERY
-            self._show(self)
+        self.show = show
+        self.due = time.monotonic() + EVERY
 
 
 _CURRENT: ContextVar[ImportProgress | None] = ContextVar("progress of the import", default=None)
@@ -55,4 +45,6 @@ def count(*, files: int = 0, images: int = 0, items: int = 0) -> None:
         progress.files += files
         progress.images += images
         progress.items += items
-        progress.tick()
+        if time.monotonic() >= progress.due:
+            progress.due = time.monotonic() + EVERY
+            progress.show(progress)

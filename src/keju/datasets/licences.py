@@ -57,14 +57,11 @@ def forbids_copies(licence: str) -> str:
 
 
 def list_restricted(whole: str, items: Iterable[Item]) -> Iterator[tuple[str, str]]:
-    """List the licences that forbid copies, or are not known to allow them, each once.
+    """List the licences that forbid copies, or are not known to allow them, each with the reason.
 
     Args:
         whole: the licence of the whole dataset; it is checked first.
         items: its items, whose provenance may name other licences; read as far as needed.
-
-    Yields:
-        The licence as it is written, and the reason (`forbids_copies`).
     """
     seen: set[str] = set()
     for licence in chain([whole], chain.from_iterable(map(_licences_of, items))):

@@ -1,16 +1,29 @@
-"""`DatasetManifest`: the content of dataset.json, with the hash of items and images."""
+"""The files of a DATASET beside its items and images: dataset.json, and the definitions.
+
+::
+
+    DATASET/  dataset.json               `DatasetManifest`, with the hash of items and images
+              benchmark.toml             the definition of its only benchmark, or
+              benchmarks/NAME.toml       those of several
+
+Bundled benchmarks are not stored.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 from msgspec import field
 
 from keju.datasets.table import as_stored
+from keju.definitions import definition_texts, register_definition
+from keju.definitions.registry import FILE
 from keju.errors import DataError
+from keju.files import toml_text, write_atomic
 from keju.items import Item, Record
 
 FORMAT = "keju-dataset-1"
@@ -22,6 +35,9 @@ PARTITIONED = "items"
 IMAGES = "images"
 UNFINISHED = ".unfinished"
 """A marker file in a dataset that is being written, or was not finished."""
+DEFINITIONS = "benchmarks"
+"""The directory of the definitions in a dataset with items of several benchmarks."""
+_MOST = 100
 
 
 class DatasetManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -91,3 +107,33 @@ def altered(path: Path | str) -> DataError:
         file=path,
         hint="Put the original back, or import the dataset again",
     )
+
+
+def know_stored(folder: Path) -> None:
+    """Load and register the definitions in a directory.
+
+    Raises:
+        DataError: a file is not a definition, or there are more than 100.
+        UsageError: a name or task is registered with another content.
+        PluginError: a plug-in that a definition names is missing.
+    """
+    for path in _files(folder):
+        register_definition(toml_text(path, "not a benchmark definition"), str(path))
+
+
+def write_definitions(folder: Path, benchmarks: Iterable[str]) -> None:
+    """Store the definitions of the benchmarks of these names, except bundled ones."""
+    for path in _files(folder):
+        path.unlink()
+    texts = definition_texts(benchmarks)
+    for name, text in texts.items():
+        write_atomic(folder / (FILE if len(texts) == 1 else f"{DEFINITIONS}/{name}.toml"), text)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    if (folder / FILE).exists():
+        yield folder / FILE
+    found = sorted(islice((folder / DEFINITIONS).glob("*.toml"), _MOST + 1))
+    if len(found) > _MOST:
+        raise DataError("more than {} definitions", _MOST, file=folder / DEFINITIONS)
+    yield from found

@@ -53,22 +53,27 @@ def write_packed(
     Raises:
         DataError: an image is missing or altered.
     """
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
     from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - slow to import
 
+    image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    metadata = {b"huggingface": msgspec.json.encode(_FEATURES)}
+    schema = pa.schema([("path", pa.string()), ("image", image)], metadata=metadata)
     files = []
     for number, groups in enumerate(_shards(refs)):
         files.append(out / f"images-{number:05d}.parquet")
+        # Images are compressed already: compressing them again makes reading slower and saves
+        # nothing.
+        compression = {"path": "zstd", "image.bytes": "none", "image.path": "zstd"}
         with ParquetWriter(
-            files[-1],
-            _schema(),
-            # Images are compressed already: compressing them again makes reading slower and saves
-            # nothing.
-            compression={"path": "zstd", "image.bytes": "none", "image.path": "zstd"},
-            use_dictionary=False,
-            write_statistics=False,
+            files[-1], schema, compression=compression, use_dictionary=False, write_statistics=False
         ) as writer:
             for group in groups:
-                writer.write_table(_table(group, read), row_group_size=ROWS)
+                rows = [
+                    {"path": ref.path, "image": {"bytes": read(ref), "path": ref.path}}
+                    for ref in group
+                ]
+                writer.write_table(pa.Table.from_pylist(rows, schema), row_group_size=ROWS)
     return files
 
 
@@ -83,33 +88,43 @@ class _Place(NamedTuple):
 class Packed:
     """The images of a directory's tables, read one at a time; thread-safe.
 
-    Opening reads only the column of paths, which is the index.
+    Opening reads only the column of paths, which is the index. A table that is damaged, or is not
+    one of images, raises `DataError`.
 
     Args:
         folder: the directory of the tables.
         files: the tables themselves, if they are not in a directory: a name for errors, and a file
             open for reading.
-
-    Raises:
-        DataError: a table is damaged, or is not one of images.
     """
 
     def __init__(self, folder: Path, files: Sequence[tuple[str, Any]] | None = None) -> None:
+        from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
+
         self._lock = threading.Lock()
         self._last: tuple[int, int, pa.Array | None] = (-1, -1, None)
-        found = files or [(str(path), path) for path in sorted(folder.glob(TABLES))]
-        self._paths = [path for path, _ in found]
-        self._tables = [_opened(path, file) for path, file in found]
+        self._names: list[str] = []
+        self._tables: list[ParquetFile] = []
         self._places: dict[str, _Place] = {}
-        for number, table in enumerate(self._tables):
-            with reporting_damage(self._paths[number]):
+        for name, file in files or [(str(path), path) for path in sorted(folder.glob(TABLES))]:
+            with reporting_damage(name):
+                table = ParquetFile(file, memory_map=isinstance(file, Path))
+                columns = table.schema_arrow.names
+                if not {"path", "image"} <= set(columns):
+                    raise DataError(
+                        "expected the columns path, image; found {}",
+                        ", ".join(columns),
+                        file=name,
+                        hint="Export the dataset again",
+                    )
                 for group in range(table.num_row_groups):
                     paths = table.read_row_group(group, columns=["path"]).column(0).to_pylist()
                     for row, path in enumerate(paths):
-                        self._places[str(path)] = _Place(number, group, row)
+                        self._places[str(path)] = _Place(len(self._tables), group, row)
+            self._names.append(name)
+            self._tables.append(table)
 
     def __bool__(self) -> bool:
-        return bool(self._paths)
+        return bool(self._tables)
 
     def __contains__(self, path: object) -> bool:
         return path in self._places
@@ -118,17 +133,13 @@ class Packed:
         return iter(self._places)
 
     def image_bytes(self, path: str) -> bytes:
-        """The bytes of the image with that path in the items.
-
-        Raises:
-            DataError: it is in no table, or its table is damaged.
-        """
+        """The bytes of the image with that path in the items."""
         place = self._places.get(path)
         if place is None:
             raise DataError(
                 "none of the tables contains the image", item=path, hint="Export the dataset again"
             )
-        file = self._paths[place.table]
+        file = self._names[place.table]
         with reporting_damage(file):
             data = self._group(place.table, place.group)[place.row].as_py()
         if not isinstance(data, bytes):
@@ -146,39 +157,6 @@ class Packed:
                 )
                 self._last = table, group, read.column(0).combine_chunks().field("bytes")
             return self._last[2]
-
-
-def _opened(path: str, file: Any) -> ParquetFile:  # noqa: ANN401 - a path or an open file
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
-
-    with reporting_damage(path):
-        table = ParquetFile(file, memory_map=isinstance(file, Path))
-        names = table.schema_arrow.names
-    if not {"path", "image"} <= set(names):
-        raise DataError(
-            "expected the columns path, image; found {}",
-            ", ".join(names),
-            file=path,
-            hint="Export the dataset again",
-        )
-    return table
-
-
-def _schema() -> pa.Schema:
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-    image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-    return pa.schema(
-        [("path", pa.string()), ("image", image)],
-        metadata={b"huggingface": msgspec.json.encode(_FEATURES)},
-    )
-
-
-def _table(refs: list[ImageRef], read: Callable[[ImageRef], bytes]) -> pa.Table:
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-    rows = [{"path": ref.path, "image": {"bytes": read(ref), "path": ref.path}} for ref in refs]
-    return pa.Table.from_pylist(rows, schema=_schema())
 
 
 def _shards(refs: Iterable[ImageRef]) -> Iterator[list[list[ImageRef]]]:

@@ -1,7 +1,8 @@
 """`RemoteDataset`: the files of a dataset in an object store, fetched when they are needed.
 
 dataset.json, the definitions and the items are copied into the cache; images are fetched one by
-one, and tables of images are read in place.
+one, and tables of images are read in place. What is missing, damaged or altered, and a store that
+answers with an error, raises `DataError`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from keju.datasets.definitions import FOLDER
-from keju.datasets.manifest import ITEMS, MANIFEST, PARTITIONED, altered
+from keju.datasets.manifest import DEFINITIONS, ITEMS, MANIFEST, PARTITIONED, altered
 from keju.datasets.packed import TABLES, Packed
 from keju.definitions.registry import FILE
 from keju.errors import UsageError
@@ -30,7 +30,6 @@ class RemoteDataset:
 
     Raises:
         UsageError: the address is not valid, or there is no dataset.
-        DataError: the store answers with an error.
     """
 
     def __init__(self, address: Path | str) -> None:
@@ -44,50 +43,33 @@ class RemoteDataset:
             ) from None
         mark = hashlib.sha256(f"{self.folder}\n".encode() + manifest).hexdigest()
         self.path = cache_folder() / "datasets" / mark
+        table = self.folder.find(ITEMS)
+        parts = [table] if table else self.folder.list(PARTITIONED)
+        self._items = {part.name: part.size for part in parts}
         self._tables: list[str] = []
-        self._items: list[str] = []
-        self._sizes: dict[str, int] = {}
-        self._find_files()
-        write_atomic(self.path / MANIFEST, manifest)
-
-    def _find_files(self) -> None:
-        """List the tables at the top and the parts of the items; copy the definitions."""
-        top = self.folder.find(ITEMS)
-        items = [top] if top else list(self.folder.list(PARTITIONED))
-        self._sizes = {each.name: each.size for each in items}
-        self._items = sorted(self._sizes)
-        number = 0
-        while self.folder.find(name := TABLES.replace("*", f"{number:05d}")):
+        while self.folder.find(name := TABLES.replace("*", f"{len(self._tables):05d}")):
             self._tables.append(name)
-            number += 1
         names = [FILE] if self.folder.find(FILE) else []
-        names += [each.name for each in self.folder.list(FOLDER)]
+        names += [file.name for file in self.folder.list(DEFINITIONS)]
         for name in names:
             if ".." not in name.split("/"):
                 self.folder.download(name, self.path / name)
+        write_atomic(self.path / MANIFEST, manifest)
 
     def fetch_items(self) -> None:
-        """Copy the items into the cache, unless they are there.
-
-        Raises:
-            DataError: the store answers with an error, or the disk is full.
-        """
-        for name in self._items:
+        """Copy the items into the cache, unless they are there."""
+        for name, size in self._items.items():
             path = self.path / name
             try:
                 os.utime(path)  # The time of its last use.
-                whole = path.stat().st_size == self._sizes[name]
+                is_whole = path.stat().st_size == size
             except OSError:
-                whole = False
-            if not whole and ".." not in name.split("/"):
+                is_whole = False
+            if not is_whole and ".." not in name.split("/"):
                 self.folder.download(name, path)
 
     def image_path(self, ref: ImageRef) -> Path:
-        """The file of an image in the cache, fetched if it is not there.
-
-        Raises:
-            DataError: the image is missing, or is not the one that the item was made with.
-        """
+        """The file of an image in the cache, fetched if it is not there."""
 
         def fetch(path: Path) -> None:
             self.folder.download(ref.path, path)
@@ -98,11 +80,7 @@ class RemoteDataset:
         return self._cache.get(f"sha256:{ref.sha256}", fetch)
 
     def image_bytes(self, ref: ImageRef) -> bytes:
-        """The bytes of an image.
-
-        Raises:
-            DataError: as `image_path`.
-        """
+        """The bytes of an image."""
         for _ in range(2):
             path = self.image_path(ref)
             try:
@@ -115,11 +93,7 @@ class RemoteDataset:
         raise altered(f"{self.folder}/{ref.path}")
 
     def packed(self) -> Packed | tuple[()]:
-        """The tables of images, read in place; empty where images are separate objects.
-
-        Raises:
-            DataError: a table is damaged, or the store answers with an error.
-        """
+        """The tables of images, read in place; empty where images are separate objects."""
         if not self._tables:
             return ()
         names = [f"{self.folder}/{name}" for name in self._tables]

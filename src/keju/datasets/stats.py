@@ -1,8 +1,8 @@
-"""Statistics of a dataset: the columns with which papers describe a benchmark."""
+"""Statistics of a dataset: the columns and distributions with which papers describe a benchmark."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +10,6 @@ from typing import NamedTuple
 import polars as pl
 import polars.selectors as cs
 
-from keju.datasets.distributions import ASPECT, PIXELS, distributions
 from keju.datasets.store import Dataset
 from keju.datasets.values import value_label
 from keju.definitions import (
@@ -43,6 +42,42 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 }  # fmt: skip
 
 _BATCH = 5000
+
+_LENGTHS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+_SIZES = tuple(1000 * n for n in (0, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000))
+_RATIOS = (0, 0.1, 0.2, 0.5, 0.67, 0.8, 1, 1.25, 1.5, 2, 5, 10)
+_SHARES = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+_FEW = (0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+_WIDTH, _HEIGHT = pl.col("width").explode(), pl.col("height").explode()
+_PIXELS, _ASPECT = _WIDTH * _HEIGHT, _WIDTH / _HEIGHT.clip(1)
+
+
+class _Quantity(NamedTuple):
+    """A quantity of items: its unit, the lower ends of its bins, and its values, some null."""
+
+    unit: str
+    bins: tuple[float, ...]
+    values: pl.Expr
+
+
+MEASURES: Mapping[str, _Quantity] = {
+    "question": _Quantity(_("characters"), _LENGTHS, pl.col("question")),
+    "answer": _Quantity(_("characters"), _LENGTHS, pl.col("answer")),
+    "transcription": _Quantity(_("characters"), _LENGTHS, pl.col("transcription")),
+    "pixels": _Quantity(_("pixels an image"), _SIZES, _PIXELS),
+    "aspect": _Quantity(_("width / height"), _RATIOS, _ASPECT),
+    "images": _Quantity(_("an item"), _FEW, pl.col("path").list.len()),
+    "options": _Quantity(_("an item"), _FEW, pl.col("options")),
+    "lines": _Quantity(_("an item"), _FEW, pl.col("lines")),
+    "boxes": _Quantity(_("an item"), _FEW, pl.col("boxes")),
+    "box": _Quantity(_("share of the image"), _SHARES, pl.col("box_shares").explode()),
+    "group": _Quantity(_("items a group"), _FEW, pl.col("group").drop_nulls().unique_counts()),
+}
+
+_WORDS = ("task", "format", "letter", "split", "draft")
+"""The categorical columns. ``letter`` is the right one of multiple choice: all letters should be
+about equally frequent."""
 
 
 class Stats(NamedTuple):
@@ -87,7 +122,7 @@ def stats(path: Path) -> Stats:
     items = item_table(counted(), dataset.manifest.name)
     return Stats(
         domains=_domains(items),
-        tasks=_tasks(items),
+        tasks=_with_texts(_measured(items, _TASK, _measures())),
         sources=_sources(items),
         strata=_strata(items),
         distributions=distributions(items),
@@ -99,14 +134,8 @@ def item_table(items: Iterable[Item], name: str = "") -> pl.DataFrame:
     """A row for each item, with what statistics need; of it a batch are Python objects.
 
     Lengths are in characters without white space; numbers of options, lines and boxes are null
-    where there are none. ``of_source`` is true for images that are of the source of the item.
-
-    Args:
-        items: the items.
-        name: the source of items that state none.
-
-    Raises:
-        DataError: an item's task is unknown.
+    where there are none. ``of_source`` is true for images that are of the source of the item;
+    `name` is the source of items that state none.
     """
     rows = (_row(item, name) for item in items)
     frames = [pl.DataFrame(schema=_COLUMNS)]
@@ -162,20 +191,16 @@ def _length(text: str) -> int:
 
 
 def _measures() -> list[pl.Expr]:
-    lengths = {"q": pl.col("question"), "a": pl.col("answer")}
-    images = {"pv": PIXELS, "ar": ASPECT}
-    return [
+    measures = [
         pl.len().alias("n_q"),
         (pl.col("split") == "reference").sum().cast(pl.Int64).alias("n_reference"),
-        *(values.mean().alias(f"avg_{name}") for name, values in lengths.items()),
-        *(
-            measure.alias(f"{word}_{name}")
-            for name, values in images.items()
-            for word, measure in (
-                ("avg", values.mean()), ("max", values.max()), ("min", values.min())
-            )
-        ),
-    ]  # fmt: skip
+        pl.col("question").mean().alias("avg_q"),
+        pl.col("answer").mean().alias("avg_a"),
+    ]
+    for name, values in {"pv": _PIXELS, "ar": _ASPECT}.items():
+        numbers = {"avg": values.mean(), "max": values.max(), "min": values.min()}
+        measures += [number.alias(f"{word}_{name}") for word, number in numbers.items()]
+    return measures
 
 
 def _domains(items: pl.DataFrame) -> pl.DataFrame:
@@ -190,10 +215,6 @@ def _domains(items: pl.DataFrame) -> pl.DataFrame:
         pl.lit("").alias("benchmark"), pl.lit(OVERALL).alias("domain"), *counts, *_measures()
     )
     return pl.concat([_with_texts(by_domain), whole])
-
-
-def _tasks(items: pl.DataFrame) -> pl.DataFrame:
-    return _with_texts(_measured(items, _TASK, _measures()))
 
 
 def _measured(
@@ -245,3 +266,48 @@ def _strata(items: pl.DataFrame) -> pl.DataFrame:
 
 def _with_texts(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(cs.categorical().cast(pl.String))
+
+
+def distributions(items: pl.DataFrame) -> pl.DataFrame:
+    """Counts by bin and by category, one row each, of a table of items (`item_table`).
+
+    Columns: `measure`, `unit`, `name` (the bin, or the category), `low` (the bin's lower end,
+    inclusive) and `high` (its upper end, exclusive; null for the last bin and for categories), and
+    `count`. Lengths are in characters without white space. ``group`` counts groups by their number
+    of items. Empty bins between full ones are rows too.
+    """
+    rows: list[dict[str, object]] = []
+    for name, quantity in MEASURES.items():
+        values = items.select(quantity.values.cast(pl.Float64).alias("value"))["value"].drop_nulls()
+        bins = pl.Series(quantity.bins, dtype=pl.Float64)
+        places = bins.search_sorted(values, side="right").cast(pl.Int64) - 1
+        counts = dict(places.clip(0).value_counts().iter_rows())
+        for place in range(min(counts, default=0), max(counts, default=-1) + 1):
+            low, high = (*quantity.bins, None)[place : place + 2]
+            shown = f"{low:,.12g} and more" if high is None else f"{low:,.12g} to {high:,.12g}"
+            rows.append(
+                {"measure": name, "unit": quantity.unit, "name": shown, "low": low, "high": high,
+                 "count": counts.get(place, 0)}
+            )  # fmt: skip
+    for name in _WORDS:
+        counted = items.drop_nulls(name).group_by(name, maintain_order=True).len("count")
+        counted = counted.cast({name: pl.String})
+        for word, count in (counted if name == "task" else counted.sort(name)).iter_rows():
+            rows.append({"measure": name, "unit": "items", "name": word, "count": count})
+    texts, numbers = ("measure", "unit", "name"), ("low", "high")
+    schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64)
+    return pl.DataFrame(rows, schema=schema | {"count": pl.Int64})
+
+
+def distribution_lines(frame: pl.DataFrame) -> list[tuple[str, str, str]]:
+    """The measure, the unit and the counts of each distribution, without empty bins.
+
+    Tasks have tables of their own.
+    """
+    lines = []
+    for (measure, unit), rows in frame.group_by("measure", "unit", maintain_order=True):
+        names = zip(rows["name"], rows["count"], strict=True)
+        counts = ", ".join(f"{name}: {count:,}" for name, count in names if count)
+        if measure != "task":
+            lines.append((str(measure), str(unit), counts))
+    return lines

@@ -9,17 +9,18 @@ A released dataset has its images in tables instead, ``images-00000.parquet`` an
 benchmark.toml (`definitions`) exists where the items are of a benchmark that is not bundled. Images
 are stored byte for byte, because those bytes are what models are sent. dataset.json is written
 last: a directory without it is not a dataset.
+
+What is missing, damaged or altered raises `DataError` when it is read.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from keju.datasets.definitions import know_stored
 from keju.datasets.manifest import (
     FORMAT,
     HASHED_HEAD,
@@ -31,15 +32,14 @@ from keju.datasets.manifest import (
     find_items,
     hashed_line,
     items_hash,
+    know_stored,
 )
 from keju.datasets.packed import TABLES, Packed
 from keju.datasets.table import (
-    BATCH_ROWS,
     ItemTable,
-    iter_frames,
+    arrow_table,
     iter_items,
     read_items,
-    stored_frame,
     write_items,
 )
 from keju.datasets.writing import DatasetWriter
@@ -66,9 +66,15 @@ __all__ = [
 ]
 
 
-def _problem(path: Path) -> Text:
+def _describe_missing(path: Path) -> Text:
     """Why a path is not a dataset directory, and the command that creates one."""
     place = shell_quoted(str(path))
+    if (path / "dataset" / MANIFEST).is_file():
+        return _(
+            "{}: this is the folder of a build, not a dataset. Its dataset is {}",
+            path,
+            path / "dataset",
+        )
     if (path / UNFINISHED).exists():
         return _(
             "{}: the import into this directory did not finish. Run the same keju data import "
@@ -83,13 +89,12 @@ def _problem(path: Path) -> Text:
             path,
             place,
         )
-    out = shell_quoted(f"{path.resolve().name}-dataset")
     return _(
         "{}: not a dataset directory (no dataset.json). Create a dataset from it with: keju data "
         "import auto {} --out {}",
         path,
         place,
-        out,
+        shell_quoted(f"{path.resolve().name}-dataset"),
     )
 
 
@@ -129,13 +134,7 @@ class Dataset:
         check_local(folder)
         file = folder / MANIFEST
         if not file.is_file():
-            if (path / "dataset" / MANIFEST).is_file():
-                raise UsageError(
-                    "{}: this is the folder of a build, not a dataset. Its dataset is {}",
-                    path,
-                    path / "dataset",
-                )
-            raise UsageError(_problem(path))
+            raise UsageError(_describe_missing(path))
         manifest = read_json(file, DatasetManifest)
         if manifest.format != FORMAT:
             raise DataError(
@@ -159,11 +158,7 @@ class Dataset:
 
     @property
     def items_path(self) -> Path:
-        """The path of the items: items.parquet, or the directory of its parts.
-
-        Raises:
-            DataError: the dataset is at an address, and the store answers with an error.
-        """
+        """The path of the items: items.parquet, or the directory of its parts."""
         if self._remote:
             self._remote.fetch_items()
         return find_items(self._folder)
@@ -174,23 +169,13 @@ class Dataset:
         return self._folder / IMAGES
 
     def items(self, keep: Callable[[Item], Item] | None = None) -> list[Item]:
-        """The items, in their order.
-
-        Args:
-            keep: reduces each item, so that only the needed parts stay in memory.
-
-        Raises:
-            DataError: items.parquet is missing, damaged, or not the one dataset.json describes.
-        """
+        """The items, in their order; `keep` reduces each to the parts that stay in memory."""
         return [keep(item) if keep else item for item in self]
 
     def __iter__(self) -> Iterator[Item]:
         """The items in their order; only a batch of them is in memory.
 
         The hash is checked after the last item.
-
-        Raises:
-            DataError: as `items`.
         """
         digest = hashlib.sha256(HASHED_HEAD)
         for item in iter_items(self.items_path):
@@ -203,16 +188,6 @@ class Dataset:
                 file=self.items_path,
                 hint="Import the dataset again",
             )
-
-    def frames(
-        self, columns: Sequence[str] | None = None, *, rows: int = BATCH_ROWS
-    ) -> Iterator[pl.DataFrame]:
-        """The items as polars tables, batch by batch; their hash is not checked.
-
-        Raises:
-            DataError: the items are missing or damaged.
-        """
-        return iter_frames(self.items_path, columns, rows=rows)
 
     def __len__(self) -> int:
         return self.manifest.items
@@ -233,19 +208,13 @@ class Dataset:
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """The items as a polars table, one row per item, with the columns of items.parquet.
+        """The items as a polars table, one row per item, with the columns of items.parquet."""
+        import polars as pl  # noqa: PLC0415 - slow to import
 
-        Raises:
-            DataError: as `items`.
-        """
-        return stored_frame(self.items_path, self.items())
+        return pl.DataFrame(arrow_table(self.items()))
 
     def item(self, name: str) -> Item:
-        """One item, without reading the others; its hash is not checked.
-
-        Raises:
-            DataError: there is no such item, or the table is damaged.
-        """
+        """One item, without reading the others; its hash is not checked."""
         return self._table.item(name)
 
     @cached_property
@@ -254,11 +223,7 @@ class Dataset:
 
     @cached_property
     def packed(self) -> Packed | tuple[()]:
-        """The images in tables; empty where they are separate files.
-
-        Raises:
-            DataError: a table is damaged.
-        """
+        """The images in tables; empty where they are separate files."""
         if self._remote:
             return self._remote.packed()
         return Packed(self._folder) if any(self._folder.glob(TABLES)) else ()
@@ -284,27 +249,21 @@ class Dataset:
         plain = PurePosixPath(ref.path)
         unsafe = plain.is_absolute() or not plain.parts or ".." in plain.parts
         unsafe = unsafe or any(mark in ref.path for mark in ("\\", "\0", ":"))
-        if not unsafe and self._remote:
-            return
-        if not unsafe:
+        if not unsafe and not self._remote:
             try:
-                if (self.path / plain).resolve().is_relative_to(self._root):
-                    return
+                unsafe = not (self.path / plain).resolve().is_relative_to(self._root)
             except (OSError, RuntimeError):
-                pass
-        raise DataError(
-            "the path of an image must be inside the dataset",
-            file=self.path,
-            item=repr(ref.path),
-            hint="Import the dataset again",
-        )
+                unsafe = True
+        if unsafe:
+            raise DataError(
+                "the path of an image must be inside the dataset",
+                file=self.path,
+                item=repr(ref.path),
+                hint="Import the dataset again",
+            )
 
     def image_bytes(self, ref: ImageRef) -> bytes:
-        """The bytes of an image, as they were imported.
-
-        Raises:
-            DataError: the image is missing, or is not the one that the item was made with.
-        """
+        """The bytes of an image, as they were imported."""
         path = self.path / ref.path
         if self.packed and ref.path in self.packed:
             data = self.packed.image_bytes(ref.path)

@@ -7,14 +7,12 @@ There are no findings in 227 real transcriptions.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from itertools import chain
 
-from keju.datasets.checks import CommonFindings, Finding, unseen_characters
+from keju.datasets.checks import CommonFindings, Finding
 from keju.definitions import query_of
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, printable
 from keju.items import Item
 from keju.text import counted, is_han
 from keju.texts import Text, _, n_
@@ -22,19 +20,23 @@ from keju.texts import Text, _, n_
 LEAST_COPIED = 20
 """Minimum length in characters of a text that two images cannot be expected to share."""
 
-_MARKUP = (
-    ("RTF", re.compile(r"^\s*\{\\rtf")),
-    ("JSON", re.compile(r'^\s*[\[{]\s*[{"]')),
-    ("tags", re.compile(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|<!--|<\?xml")),
-    ("entities", re.compile(r"&#?[A-Za-z0-9][\w+-]{1,15};")),
-    ("Markdown", re.compile(r"^#{1,6} +\S|\*\*|```|^\|? *:?-{3,}:? *\||\]\(", re.MULTILINE)),
-    ("LaTeX", re.compile(r"\\[A-Za-z]{2,}|\\[\[\]()]")),
-)
+_MARKUP = {
+    "RTF": re.compile(r"^\s*\{\\rtf"),
+    "JSON": re.compile(r'^\s*[\[{]\s*[{"]'),
+    _("HTML or XML tags"): re.compile(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|<!--|<\?xml"),
+    _("character entities"): re.compile(r"&#?[A-Za-z0-9][\w+-]{1,15};"),
+    "Markdown": re.compile(r"^#{1,6} +\S|\*\*|```|^\|? *:?-{3,}:? *\||\]\(", re.MULTILINE),
+    "LaTeX": re.compile(r"\\[A-Za-z]{2,}|\\[\[\]()]"),
+}
 
 _REPLACED = re.compile("\ufffd|锟斤拷|錕斤拷|ï¿½")
 """U+FFFD, and what becomes of it where UTF-8 is read as GBK or Latin-1."""
 
 _PRIVATE = re.compile("[\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters, except tab and line break, and lone surrogates."""
+
+_LIKE_HAN = re.compile("[\u2e80-\u2fdf\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _MOST_CODES = 5
 
 _BLANK = re.compile(r"blank( page)?|empty( page)?|no text|空白[頁页]?|[無无]文字|[無无]字")
@@ -57,11 +59,11 @@ def text_fault(text: str) -> Text | None:
             hint="If it is blank, import it as a blank page: see keju data formats pages",
         )
     is_placeholder = bool(_PLACEHOLDER.fullmatch(bare))
-    for kind, pattern in _MARKUP if not is_placeholder else ():
+    for kind, pattern in _MARKUP.items() if not is_placeholder else ():
         if match := pattern.search(text):
             return _(
                 "the text contains {} ({!r})",
-                _name_markup(kind),
+                kind,
                 " ".join(text[match.start() :].split())[:20],
                 hint="Save it as plain text (.txt, UTF-8)",
             )
@@ -71,7 +73,8 @@ def text_fault(text: str) -> Text | None:
             shown,
             hint="Write what the image shows, or drop it",
         )
-    if shown and not any(map(_like_han, text)):
+    # Radicals count, and characters for private use, as rare ideographs are.
+    if shown and not any(is_han(char) or _LIKE_HAN.match(char) for char in text):
         return _(
             "the text has no Chinese character ({!r})",
             shown,
@@ -80,21 +83,25 @@ def text_fault(text: str) -> Text | None:
     return None
 
 
-def damage_of(item: Item) -> Iterator[Text]:
-    """Characters of the references that no page shows, with a hint; each kind once.
+def _list_damage(item: Item) -> Iterator[Text]:
+    """Characters that no page shows, with a hint; each kind once.
 
     A model cannot give them back, so that a right answer has errors. U+FFFD is not counted
     (`counted`), and what a model reads there is an insertion; a private-use character counts, and
     the right character is a substitution. For how many characters of the page such codes are is
     unknown, so that no scoring rule can correct this.
     """
-    texts = (
-        item.answer, item.answer_simplified, item.transcription or "", *item.also_accepted,
-        *item.options, *item.fields.values(), "\n".join(line.text for line in item.lines),
-    )  # fmt: skip
+    references = {
+        "answer": item.answer,
+        "answer_simplified": item.answer_simplified,
+        "transcription": item.transcription or "",
+        "also_accepted": "".join(item.also_accepted),
+        "options": "".join(item.options),
+        "lines": "".join(line.text for line in item.lines),
+        **{f"fields.{name}": text for name, text in item.fields.items()},
+    }
     # One text may be stored in several fields.
-    replaced = max((_REPLACED.findall(text) for text in texts), key=len)
-    if replaced:
+    if replaced := max((_REPLACED.findall(text) for text in references.values()), key=len):
         yield n_(
             "its reference has {n:,} replacement character U+FFFD, the trace of a wrong "
             "decoding: they are not counted, and what a model reads there is an insertion",
@@ -106,29 +113,40 @@ def damage_of(item: Item) -> Iterator[Text]:
                 "character that cannot be read"
             ),
         )
-    private = max((_PRIVATE.findall(text) for text in texts), key=len)
-    if private:
-        codes = [f"U+{ord(char):04X}" for char in dict.fromkeys(private)]
-        shown = ", ".join([*codes[:_MOST_CODES], *(["…"] if len(codes) > _MOST_CODES else [])])
+    if private := max((_PRIVATE.findall(text) for text in references.values()), key=len):
         yield n_(
             "its reference has {n:,} private-use character ({}), whose meaning only one font or "
             "encoding knows: a model that reads the right character has an error",
             "its reference has {n:,} private-use characters ({}), whose meaning only one font or "
             "encoding knows: a model that reads the right character has an error",
             len(private),
-            shown,
+            _format_codes(private),
             hint=(
                 "Replace them by the Unicode character (fonts of the Kangxi dictionary, GBK and "
                 "Big5 with additions have tables), by a description such as ⿰木皆, or by □, and "
                 "import again"
             ),
         )
+    # Format characters in texts are not reported, because scoring ignores them.
+    invisible = {
+        name: [char for char in text if printable(char) != char]
+        for name, text in (("id", item.id), ("group", item.group))
+    }
+    for name, text in {"question": item.question, **references}.items():
+        invisible[name] = _CONTROL.findall(text)
+    for name, characters in invisible.items():
+        if characters:
+            yield _(
+                "its {} contains invisible characters: {}",
+                name,
+                _format_codes(characters),
+                hint="Remove them, and import again",
+            )
 
 
-def _name_markup(kind: str) -> str:
-    if kind == "tags":
-        return _("HTML or XML tags")
-    return _("character entities") if kind == "entities" else kind
+def _format_codes(characters: Iterable[str]) -> str:
+    codes = [f"U+{ord(char):04X}" for char in dict.fromkeys(characters)]
+    return ", ".join([*codes[:_MOST_CODES], *(["…"] if len(codes) > _MOST_CODES else [])])
 
 
 def suspicious_texts(items: Iterable[Item]) -> Iterator[Finding]:
@@ -136,7 +154,7 @@ def suspicious_texts(items: Iterable[Item]) -> Iterator[Finding]:
 
     Markup, placeholders and texts without a Chinese character; a text of `LEAST_COPIED` counted
     characters or more that two images share, which are distinguished by their bytes. Also damaged
-    characters of any reference (`damage_of`), and invisible ones.
+    and invisible characters of any reference.
     """
     texts = SuspiciousTexts()
     for item in items:
@@ -148,8 +166,7 @@ class SuspiciousTexts:
     """The same as `suspicious_texts`, for items that are added one by one."""
 
     def __init__(self) -> None:
-        self._damaged: list[Finding] = []
-        self._faults = CommonFindings()
+        self._findings = CommonFindings()
         # By the hash of a text, so that a million items fit: its length, the hash of the images of
         # the first item with it, and that item's name; and the items on other images by the hash of
         # these.
@@ -158,38 +175,32 @@ class SuspiciousTexts:
 
     def add(self, item: Item) -> None:
         """Add the next item."""
-        name = _name(item)
-        invisible = (
-            _(
-                "its {} contains invisible characters: {}",
-                field,
-                codes,
-                hint="Remove them, and import again",
-            )
-            for field, codes in unseen_characters(item)
-        )
-        problems = chain(damage_of(item), invisible)
-        self._damaged += [Finding.of("warning", name, problem) for problem in problems]
-        asks = _asks_for_text(item)
+        file = item.metadata.get("file", "")
+        name = f"{item.id} ({file})" if file else item.id
+        try:
+            asks = query_of(item).form == "transcription"
+        except DataError:
+            asks = False
         answer = (item.answer or item.answer_simplified) if asks else ""
+        problems = list(_list_damage(item))
         for text in dict.fromkeys((item.transcription or "", answer)):
             if text.strip() and (fault := text_fault(text)):
-                self._faults.add("warning", name, fault)
+                problems.append(fault)
             plain = counted(text)
-            if asks and item.images and len(plain) >= LEAST_COPIED:
-                self._add_page(plain, hash(tuple(image.sha256 for image in item.images)), name)
-
-    def _add_page(self, text: str, images: int, name: str) -> None:
-        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        __, first_images, first_name = self._first.setdefault(key, (len(text), images, name))
-        if images != first_images:
-            names = self._copies.setdefault(key, {first_images: first_name})
-            names.setdefault(images, name)
+            if not asks or not item.images or len(plain) < LEAST_COPIED:
+                continue
+            images = hash(tuple(image.sha256 for image in item.images))
+            key = blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            __, first_images, first_name = self._first.setdefault(key, (len(plain), images, name))
+            if images != first_images:
+                names = self._copies.setdefault(key, {first_images: first_name})
+                names.setdefault(images, name)
+        for problem in problems:
+            self._findings.add(Finding.of("warning", name, problem))
 
     def list_all(self) -> Iterator[Finding]:
         """Yield the problems of the items that were added."""
-        yield from self._damaged
-        yield from self._faults.list_all()
+        yield from self._findings.list_all()
         for key in filter(self._copies.__contains__, self._first):
             first, *others = self._copies[key].values()
             shown: str = ", ".join(others[:3])
@@ -203,20 +214,3 @@ class SuspiciousTexts:
                 hint="Check which of the images it belongs to",
             )
             yield Finding.of("warning", first, problem)
-
-
-def _asks_for_text(item: Item) -> bool:
-    try:
-        return query_of(item).form == "transcription"
-    except (DataError, UsageError):
-        return False
-
-
-def _name(item: Item) -> str:
-    file = item.metadata.get("file", "")
-    return f"{item.id} ({file})" if file else item.id
-
-
-def _like_han(char: str) -> bool:
-    """Whether a character is Han, a radical, or one for private use, as rare ideographs are."""
-    return is_han(char) or "\u2e80" <= char <= "\u2fdf" or unicodedata.category(char) == "Co"

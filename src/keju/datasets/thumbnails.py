@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from keju.datasets.store import Dataset
@@ -30,41 +31,33 @@ class Thumbnails:
     def index(self, ref: ImageRef) -> int | None:
         """The index of that image in `copies`, or None if it cannot be shown."""
         if ref.sha256 not in self._known:
-            copy = self._copy(ref)
-            self._known[ref.sha256] = None if copy is None else len(self.copies)
-            if copy is None:
-                self.left_out += 1
-            else:
-                self.copies.append(copy)
-        return self._known[ref.sha256]
-
-    def _copy(self, ref: ImageRef) -> bytes | None:
-        if self._dataset is None or self._budget <= 0:
-            return None
-        try:
-            data = self._dataset.image_bytes(ref)
-            for side in _SIDES:
-                small = thumbnail(data, name=ref.path, max_side=side)
-                if len(small) <= self._budget:
-                    self._budget -= len(small)
-                    return small
-        except (KejuError, OSError):
+            self._known[ref.sha256] = None
             # An image that cannot be opened is an error in the dataset, which `validate` reports;
             # the report counts it and continues.
-            return None
-        return None
+            with suppress(KejuError, OSError):
+                self._add_copy(ref)
+            self.left_out += self._known[ref.sha256] is None
+        return self._known[ref.sha256]
+
+    def _add_copy(self, ref: ImageRef) -> None:
+        if self._dataset is None or self._budget <= 0:
+            return
+        data = self._dataset.image_bytes(ref)
+        for side in _SIDES:
+            small = thumbnail(data, name=ref.path, max_side=side)
+            if len(small) <= self._budget:
+                self._budget -= len(small)
+                self._known[ref.sha256] = len(self.copies)
+                self.copies.append(small)
+                return
 
 
 def thumbnails_of(datasets: Mapping[Path, Path | None], *, budget: int) -> dict[Path, Thumbnails]:
     """The small copies of the datasets of runs, by run; the runs share the budget equally."""
-    return {
-        run: Thumbnails(_opened(path), budget=budget // len(datasets))
-        for run, path in datasets.items()
-    }
-
-
-def _opened(path: Path | None) -> Dataset | None:
-    try:
-        return None if path is None else Dataset.open(path)
-    except KejuError:
-        return None
+    images = {}
+    for run, path in datasets.items():
+        dataset = None
+        with suppress(KejuError):
+            dataset = Dataset.open(path) if path else None
+        images[run] = Thumbnails(dataset, budget=budget // len(datasets))
+    return images

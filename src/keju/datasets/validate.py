@@ -10,22 +10,15 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.checks import (
-    CommonFindings,
-    Finding,
-    NameCount,
-    as_sentence,
-    check_item,
-    check_use,
-)
-from keju.datasets.manifest import HASHED_HEAD, hashed_line
+from keju.datasets.checks import CommonFindings, Finding, NameCount, check_item
+from keju.datasets.manifest import HASHED_HEAD, MANIFEST, hashed_line
 from keju.datasets.store import Dataset
 from keju.datasets.suspicious import SuspiciousTexts
 from keju.datasets.table import iter_items
 from keju.errors import DataError
 from keju.images import probe_image
 from keju.items import ImageRef, Item
-from keju.texts import _, n_
+from keju.texts import Text, _, n_
 
 WORKERS = 2
 """Threads that hash and decode; each has one image, and Pillow decodes outside of Python's lock."""
@@ -54,11 +47,12 @@ def validate(path: Path) -> Iterator[Finding]:
             yield from summary.add(item)
         packed = dataset.packed
     except DataError as error:
-        hint = error.hint or as_sentence(_("Import the dataset again"))
-        yield Finding("error", error.file or str(path), error.problem, hint)
+        yield Finding.of_error(error.file or str(path), error, _("Import the dataset again"))
         return
-    yield from _check_manifest(dataset, summary)
-    yield from summary.list_all()
+    for problem in _check_manifest(dataset, summary):
+        yield Finding.of("error", MANIFEST, problem)
+    yield from summary.common.list_all()
+    yield from summary.texts.list_all()
     with ThreadPoolExecutor(WORKERS) as pool:
         jobs = (pool.submit(_check_image, dataset, image) for image in summary.images.values())
         waiting: list[Future[list[Finding]]] = list(islice(jobs, 2 * WORKERS))
@@ -83,52 +77,48 @@ class _Summary:
         self.digest = hashlib.sha256(HASHED_HEAD)
         self.tasks: Counter[str] = Counter()
         self.images: dict[str, _ItemImage] = {}
+        self.common = CommonFindings()
+        self.texts = SuspiciousTexts()
         self._ids: set[str] = set()
-        self._common = CommonFindings()
-        self._texts = SuspiciousTexts()
 
     def add(self, item: Item) -> Iterator[Finding]:
-        """Add the next item, and yield the findings about it alone."""
+        """Add the next item, and yield the errors of it."""
         self.digest.update(hashed_line(item))
         self.tasks[item.task] += 1
         name = item.id or _("item {}", self.tasks.total())
-        if not item.id or item.id in self._ids:
-            problem = _("another item has this id", hint="Give every item its own id")
-            if not item.id:
-                problem = _("the item has no id", hint="Give every item its own id")
-            yield Finding.of("error", name, problem)
+        hint = _("Give every item its own id")
+        if not item.id:
+            yield Finding.of("error", name, _("the item has no id", hint=hint))
+        elif item.id in self._ids:
+            yield Finding.of("error", name, _("another item has this id", hint=hint))
         self._ids.add(item.id)
-        yield from (flaw._replace(item=name) for flaw in check_item(item))
-        for severity, problem in check_use(item):
-            self._common.add(severity, item.id, problem)
-        self._texts.add(item)
+        for finding in check_item(item):
+            if finding.severity == "error":
+                yield finding._replace(item=name)
+            else:
+                self.common.add(finding)
+        self.texts.add(item)
         for ref in item.images:
-            if ref.path not in self.images:
-                self.images[ref.path] = _ItemImage(ref, NameCount())
-            self.images[ref.path].items.add(item.id)
-
-    def list_all(self) -> Iterator[Finding]:
-        """Yield the findings that items share."""
-        yield from self._common.list_all()
-        yield from self._texts.list_all()
+            if ref.path in self.images:
+                self.images[ref.path].items.more += 1
+            else:
+                self.images[ref.path] = _ItemImage(ref, NameCount(item.id))
 
 
-def _check_manifest(dataset: Dataset, summary: _Summary) -> Iterator[Finding]:
+def _check_manifest(dataset: Dataset, summary: _Summary) -> Iterator[Text]:
     manifest = dataset.manifest
-    file = "dataset.json"
     if not manifest.licence.strip():
-        yield Finding.of("error", file, _("no licence", hint="Write the licence into dataset.json"))
+        yield _("no licence", hint="Write the licence into dataset.json")
     if not manifest.source.strip():
-        yield Finding.of("error", file, _("no source", hint="Write the source into dataset.json"))
+        yield _("no source", hint="Write the source into dataset.json")
     if summary.digest.hexdigest() != manifest.hash:
-        problem = _(
+        yield _(
             "its hash differs from that of the items: they were changed after the import",
             hint="Import the changed items with: keju data import parquet, or import again",
         )
-        yield Finding.of("error", file, problem)
     items, images = summary.tasks.total(), len(summary.images)
     if (manifest.items, manifest.images, manifest.tasks) != (items, images, dict(summary.tasks)):
-        problem = _(
+        yield _(
             "it counts {} and {}; there are {} and {}, or the counts by task differ",
             n_("{n:,} item", "{n:,} items", manifest.items),
             n_("{n:,} image", "{n:,} images", manifest.images),
@@ -136,22 +126,18 @@ def _check_manifest(dataset: Dataset, summary: _Summary) -> Iterator[Finding]:
             images,
             hint="Import the dataset again",
         )
-        yield Finding.of("error", file, problem)
 
 
 def _check_image(dataset: Dataset, image: _ItemImage) -> list[Finding]:
     ref = image.ref
     place = _("{}: {}", image.items.text, ref.path)
+    hint = _("Import the dataset again")
     try:
         data = dataset.image_bytes(ref)
-    except DataError as error:
-        hint = error.hint or _("Import the dataset again")
-        return [Finding("error", place, error.problem, as_sentence(hint))]
-    try:
+        hint = _("Replace it at its source")
         facts = probe_image(data, name=ref.path)
     except DataError as error:
-        hint = as_sentence(_("Replace it at its source"))
-        return [Finding("error", place, error.problem, hint)]
+        return [Finding.of_error(place, error, hint)]
     findings = []
     if (facts.width, facts.height) != (ref.width, ref.height):
         problem = _(

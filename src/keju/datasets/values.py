@@ -12,57 +12,35 @@ from functools import cache, lru_cache
 from typing import Any
 
 from keju.files import shipped_toml
-from keju.items import Record
 from keju.text import normalise
 
 _ENDING = re.compile(r"(?<=.)(?:时代|时期|朝|代|类)$")
 _IDLE = frozenset({"the", "dynasty", "dynasties", "period"})
 
 
-class Value(Record, frozen=True, kw_only=True):
-    """One value of a kind of metadata, with its names in both languages."""
-
-    id: str
-    chinese: str
-    english: str
-
-    @property
-    def label(self) -> str:
-        """Both names, such as ``唐 Tang``."""
-        return f"{self.chinese} {self.english.replace('_', ' ')}"
-
-
-def canonical(kind: str, name: str) -> Value | None:
-    """The value of a name; None where the table does not contain it.
+def value_label(kind: str, name: str) -> str:
+    """A value of metadata as breakdowns show it: ``唐 Tang``, else the name as it is.
 
     Args:
         kind: the metadata's key: dynasty, period (of the dynasties), script or category.
         name: the value as the source spells it, in Chinese or English.
     """
-    table = _table()
-    return table[kind].get(_plain(name)) if kind in table else None
-
-
-def value_label(kind: str, name: str) -> str:
-    """A value of metadata as breakdowns show it: both canonical names, else the name as it is."""
-    found = canonical(kind, name)
-    return name if found is None else found.label
+    return _load_labels().get(kind, {}).get(_plain(name), name)
 
 
 @cache
-def _table() -> Mapping[str, Mapping[str, Value]]:
-    """Values by kind and plain name."""
+def _load_labels() -> Mapping[str, Mapping[str, str]]:
+    """The Chinese and English name of each value, by kind and plain name."""
     declared = shipped_toml("keju.datasets", "values.toml", dict[str, dict[str, Any]])
     kinds: dict[str, str] = declared.pop("kinds")
-    by_name: dict[str, dict[str, Value]] = {}
+    labels: dict[str, dict[str, str]] = {kind: {} for kind in declared}
     for kind, values in declared.items():
-        names = by_name.setdefault(kind, {})
-        for value_id, (chinese, english, *others) in values.items():
-            value = Value(id=value_id, chinese=chinese, english=english)
+        for chinese, english, *others in values.values():
+            label = f"{chinese} {english.replace('_', ' ')}"
             for name in (chinese, english, *others):
-                if names.setdefault(_plain(name), value) is not value:
+                if labels[kind].setdefault(_plain(name), label) != label:
                     raise ValueError(f"values.toml: {kind} {name!r} means two values")
-    return {key: by_name[kind] for key, kind in kinds.items()}
+    return {key: labels[kind] for key, kind in kinds.items()}
 
 
 @lru_cache(maxsize=4096)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import itertools
 import os
 import shutil
 from collections import Counter
@@ -13,10 +12,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-import msgspec
 from filelock import FileLock
+from msgspec.structs import replace
 
-from keju.datasets.definitions import write_definitions
 from keju.datasets.import_progress import count
 from keju.datasets.manifest import (
     FORMAT,
@@ -29,28 +27,26 @@ from keju.datasets.manifest import (
     DatasetManifest,
     altered,
     hashed_line,
+    write_definitions,
 )
-from keju.datasets.table import TableWriter
+from keju.datasets.table import BATCH_ROWS, TableWriter
 from keju.definitions import UnitCounter, Units
 from keju.errors import DataError, UsageError
 from keju.files import locked_file, replace_file, sha256_bytes, write_json
 from keju.images import probe_image
 from keju.items import ImageRef, Item
-from keju.local_paths import check_local, shell_quoted
+from keju.local_paths import check_local
 from keju.texts import _
 
 _PARTITION_ITEMS: ContextVar[int] = ContextVar("items of a part", default=0)
 
-
 PLUGINS = "plugins"
 """The key of `DatasetManifest.made` with the plug-ins that were used."""
-
-_BETWEEN = ", "
 
 
 def plugins_in(manifest: DatasetManifest) -> list[str]:
     """The plug-ins that were used to make a dataset, as text."""
-    return list(filter(None, manifest.made.get(PLUGINS, "").split(_BETWEEN)))
+    return list(filter(None, manifest.made.get(PLUGINS, "").split(", ")))
 
 
 @contextmanager
@@ -118,7 +114,7 @@ class DatasetWriter:
         self._tasks: Counter[str] = Counter()
         self._benchmarks: set[str] = set()
         self._units = UnitCounter()
-        self._shown: set[str] = set()
+        self._used_images: set[str] = set()
         self._refs: dict[str, ImageRef] = {}
         self._made: dict[str, str] = {}
         self._lock = _take_folder(path)
@@ -128,11 +124,8 @@ class DatasetWriter:
     def __enter__(self) -> DatasetWriter:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abandon()
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        self.abandon() if kind else self.close()
 
     def add_image(self, data: bytes, name: str) -> ImageRef:
         """Store an image byte for byte; the same bytes are stored once. `name` is for errors.
@@ -168,23 +161,21 @@ class DatasetWriter:
         """
         target = self.path / ref.path
         try:
-            found = path.stat().st_size
-            if found != ref.size:
+            if path.stat().st_size != ref.size:
                 raise altered(path)
             target.parent.mkdir(exist_ok=True)
             target.unlink(missing_ok=True)
             if copy or not _linked(target, path):
                 _store(target, path.read_bytes())
         except OSError as error:
+            reason = error.strerror or error
             if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
+                hint = _("Free disk space and build again: finished work is kept")
                 raise DataError(
-                    "an image cannot be written: {}",
-                    error.strerror,
-                    file=target,
-                    hint="Free disk space and build again: finished work is kept"
-                ) from None  # fmt: skip
+                    "an image cannot be written: {}", reason, file=target, hint=hint
+                ) from None
             raise DataError(
-                "image not readable: {}", error.strerror or error, file=path, hint="Build it again"
+                "image not readable: {}", reason, file=path, hint="Build it again"
             ) from None
         self._refs[ref.sha256] = ref
         return ref
@@ -204,23 +195,19 @@ class DatasetWriter:
             raise DataError(
                 "two items have this id", item=item.id, hint="Give every item its own id"
             )
-        for ref in item.images:
-            if self._refs.get(ref.sha256) != ref:
-                raise DataError("an image that was not added", file=self.path, item=item.id)
+        if not all(map(self.has_image, item.images)):
+            raise DataError("an image that was not added", file=self.path, item=item.id)
         self._digest.update(hashed_line(self._items.add(item)))
         self._ids.add(item.id)
         self._tasks[item.task] += 1
         self._benchmarks.add(item.benchmark)
         self._units.add(item)
-        self._shown.update(ref.path for ref in item.images)
+        self._used_images.update(ref.path for ref in item.images)
         count(items=1)
 
     def resemble(self, other: DatasetManifest) -> None:
-        """Copy the metadata of another dataset, where they are not set.
-
-        These are its language and script, whether a program made it, and how it was made.
-        """
-        self._manifest = msgspec.structs.replace(
+        """Copy language, script and how another dataset was made, where they are not set."""
+        self._manifest = replace(
             self._manifest,
             synthetic=self._manifest.synthetic or other.synthetic,
             language=self._manifest.language or other.language,
@@ -234,9 +221,9 @@ class DatasetWriter:
 
     def declare_plugins(self, plugins: Iterable[object]) -> None:
         """Record plug-ins that were used to make the dataset, after those recorded before."""
-        before = self._made.get(PLUGINS, "").split(_BETWEEN)
-        if every := list(dict.fromkeys(filter(None, [*before, *map(str, plugins)]))):
-            self._made[PLUGINS] = _BETWEEN.join(every)
+        names = [*self._made.get(PLUGINS, "").split(", "), *map(str, plugins)]
+        if any(names):
+            self._made[PLUGINS] = ", ".join(dict.fromkeys(filter(None, names)))
 
     def units(self) -> Units:
         """The units of independence of the items that were added."""
@@ -266,14 +253,14 @@ class DatasetWriter:
         if not self._ids:
             raise DataError("no items: nothing to write", file=self.path)
         for path in (self.path / IMAGES).glob("*"):
-            if f"{IMAGES}/{path.name}" not in self._shown:
+            if f"{IMAGES}/{path.name}" not in self._used_images:
                 path.unlink()
         self._items.close()
-        manifest = msgspec.structs.replace(
+        manifest = replace(
             self._manifest,
             hash=self._digest.hexdigest(),
             items=len(self._ids),
-            images=len(self._shown),
+            images=len(self._used_images),
             tasks=dict(sorted(self._tasks.items())),
             made=dict(self._made),
         )
@@ -282,7 +269,7 @@ class DatasetWriter:
         return manifest
 
 
-def items_writer(folder: Path, *, rows: int | None = None) -> TableWriter:
+def items_writer(folder: Path, *, rows: int = BATCH_ROWS) -> TableWriter:
     """A writer of the items of a dataset, in parts as `partitioning` says.
 
     The items of an earlier unfinished dataset are removed. A row group has at most `rows` rows.
@@ -291,9 +278,8 @@ def items_writer(folder: Path, *, rows: int | None = None) -> TableWriter:
     for path in (folder / ITEMS, *folder.glob(f".{ITEMS}.*")):
         path.unlink(missing_ok=True)
     part_rows = _PARTITION_ITEMS.get()
-    return TableWriter(
-        folder / (PARTITIONED if part_rows else ITEMS), rows=rows, part_rows=part_rows
-    )
+    table = folder / (PARTITIONED if part_rows else ITEMS)
+    return TableWriter(table, rows=rows, part_rows=part_rows)
 
 
 def begin_with_images(path: Path, earlier: Path) -> None:
@@ -305,8 +291,8 @@ def begin_with_images(path: Path, earlier: Path) -> None:
     images = path / IMAGES
     images.mkdir(parents=True, exist_ok=True)
     (path / UNFINISHED).touch()
-    for each in (earlier / IMAGES).glob("*"):
-        if not _linked(images / each.name, each):
+    for image in (earlier / IMAGES).glob("*"):
+        if not _linked(images / image.name, image):
             return
 
 
@@ -316,28 +302,13 @@ def _take_folder(path: Path) -> FileLock:
     if path.exists() and not path.is_dir():
         raise UsageError("{}: not a folder. Choose another --out", path)
     if (path / MANIFEST).exists():
-        raise UsageError(
-            "{}: already contains a dataset. Choose another --out, such as {}, or remove it",
-            path,
-            _free(path),
-        )
+        raise UsageError("{}: already contains a dataset. Choose another --out, or remove it", path)
     if path.is_dir() and not marker.exists() and any(path.iterdir()):
-        raise UsageError(
-            "{}: the folder is not empty. Choose another --out, such as {}", path, _free(path)
-        )
+        raise UsageError("{}: the folder is not empty. Choose another --out", path)
     path.mkdir(parents=True, exist_ok=True)
     return locked_file(
         marker, busy=_("{}: another import is writing there. Wait for it to end", path)
     )
-
-
-def _free(path: Path) -> str:
-    """The name of a directory beside this one that does not exist."""
-    whole = path.resolve()
-    names = (f"{whole.name}-{number}" for number in itertools.count(2))
-    name = next(each for each in names if not (whole.parent / each).exists())
-    parent = whole.parent if path.name in {"", ".."} else path.parent
-    return shell_quoted(str(parent / name))
 
 
 def _store(path: Path, data: bytes) -> None:

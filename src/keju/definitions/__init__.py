@@ -1,109 +1,54 @@
 """Definitions of benchmarks and their tasks, as data."""
 
-from keju.definitions.forms import (
-    QuestionForms,
-    question_form,
-    question_forms_of,
-)
-from keju.definitions.options import options_in
-from keju.definitions.prompts import choices_of, options_of, prompt_of, query_of
-from keju.definitions.references import (
-    NO_REFERENCE,
-    counted_status,
-    has_reference,
-    is_blank,
-    is_undeciphered,
-    mark_blank,
-    missing_reference,
-    says_blank,
-    without_official,
-)
-from keju.definitions.registry import (
-    OWN_BENCHMARK,
-    OWN_PAGE,
-    benchmark,
-    benchmark_title,
-    definition_texts,
-    definitions,
-    file_of,
-    folder_of,
-    has_task,
-    is_shipped,
-    is_task_word,
-    load_benchmark,
-    name_in_chinese,
-    official_number,
-    official_source,
-    paper_tasks,
-    reading_task,
-    register_all_installed,
-    register_definition,
-    task,
-    task_row,
-    tasks,
-    tasks_named,
-)
-from keju.definitions.schema import Candidates, Definition, Mean, Query, Task, parse_definition
-from keju.definitions.units import (
-    UnitCounter,
-    Units,
-    describe_ungrouped,
-    describe_units,
-    units_of,
-)
-from keju.definitions.wordings import read_prompts
-
-__all__ = [
-    "NO_REFERENCE",
-    "OWN_BENCHMARK",
-    "OWN_PAGE",
-    "Candidates",
-    "Definition",
-    "Mean",
-    "Query",
-    "QuestionForms",
-    "Task",
-    "UnitCounter",
-    "Units",
-    "benchmark",
-    "benchmark_title",
-    "choices_of",
-    "counted_status",
-    "definition_texts",
-    "definitions",
-    "describe_ungrouped",
-    "describe_units",
-    "file_of",
-    "folder_of",
-    "has_reference",
-    "has_task",
-    "is_blank",
-    "is_shipped",
-    "is_task_word",
-    "is_undeciphered",
-    "load_benchmark",
-    "mark_blank",
-    "missing_reference",
-    "name_in_chinese",
-    "official_number",
-    "official_source",
-    "options_in",
-    "options_of",
-    "paper_tasks",
-    "parse_definition",
-    "prompt_of",
-    "query_of",
-    "question_form",
-    "question_forms_of",
-    "read_prompts",
-    "reading_task",
-    "register_all_installed",
-    "register_definition",
-    "says_blank",
-    "task",
-    "task_row",
-    "tasks",
-    "tasks_named",
-    "units_of",
-    "without_official",
-]
+from keju.definitions.forms import QuestionForms as QuestionForms
+from keju.definitions.forms import question_form as question_form
+from keju.definitions.forms import question_forms_of as question_forms_of
+from keju.definitions.options import options_in as options_in
+from keju.definitions.prompts import choices_of as choices_of
+from keju.definitions.prompts import options_of as options_of
+from keju.definitions.prompts import prompt_of as prompt_of
+from keju.definitions.prompts import query_of as query_of
+from keju.definitions.references import NO_REFERENCE as NO_REFERENCE
+from keju.definitions.references import counted_status as counted_status
+from keju.definitions.references import has_reference as has_reference
+from keju.definitions.references import is_blank as is_blank
+from keju.definitions.references import is_undeciphered as is_undeciphered
+from keju.definitions.references import mark_blank as mark_blank
+from keju.definitions.references import missing_reference as missing_reference
+from keju.definitions.references import says_blank as says_blank
+from keju.definitions.references import without_official as without_official
+from keju.definitions.registry import OWN_BENCHMARK as OWN_BENCHMARK
+from keju.definitions.registry import OWN_PAGE as OWN_PAGE
+from keju.definitions.registry import benchmark as benchmark
+from keju.definitions.registry import benchmark_title as benchmark_title
+from keju.definitions.registry import definition_texts as definition_texts
+from keju.definitions.registry import definitions as definitions
+from keju.definitions.registry import file_of as file_of
+from keju.definitions.registry import folder_of as folder_of
+from keju.definitions.registry import has_task as has_task
+from keju.definitions.registry import is_shipped as is_shipped
+from keju.definitions.registry import is_task_word as is_task_word
+from keju.definitions.registry import load_benchmark as load_benchmark
+from keju.definitions.registry import name_in_chinese as name_in_chinese
+from keju.definitions.registry import official_number as official_number
+from keju.definitions.registry import official_source as official_source
+from keju.definitions.registry import paper_tasks as paper_tasks
+from keju.definitions.registry import reading_task as reading_task
+from keju.definitions.registry import register_all_installed as register_all_installed
+from keju.definitions.registry import register_definition as register_definition
+from keju.definitions.registry import task as task
+from keju.definitions.registry import task_row as task_row
+from keju.definitions.registry import tasks as tasks
+from keju.definitions.registry import tasks_named as tasks_named
+from keju.definitions.schema import Candidates as Candidates
+from keju.definitions.schema import Definition as Definition
+from keju.definitions.schema import Mean as Mean
+from keju.definitions.schema import Query as Query
+from keju.definitions.schema import Task as Task
+from keju.definitions.schema import parse_definition as parse_definition
+from keju.definitions.units import UnitCounter as UnitCounter
+from keju.definitions.units import Units as Units
+from keju.definitions.units import describe_ungrouped as describe_ungrouped
+from keju.definitions.units import describe_units as describe_units
+from keju.definitions.units import units_of as units_of
+from keju.definitions.wordings import read_prompts as read_prompts

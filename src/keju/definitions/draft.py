@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.definitions.prompts import fill
+from keju.definitions.prompts import prompt_of
 from keju.definitions.schema import BLANK, NAME, Definition, Query, Task, parse_definition
 from keju.errors import UsageError
 from keju.files import write_atomic
@@ -29,10 +29,7 @@ class SamplePrompt(NamedTuple):
 def write_draft(name: str, path: Path, metrics: Mapping[str, Sequence[str]]) -> None:
     """Write a commented draft of a definition, whose task ids begin with the benchmark's name.
 
-    Args:
-        name: of the benchmark.
-        path: the new file.
-        metrics: the names of the metrics for each kind of answer, which a comment lists.
+    A comment lists the names of the metrics for each kind of answer.
 
     Raises:
         UsageError: the file exists, or the name is not valid.
@@ -56,21 +53,20 @@ def write_draft(name: str, path: Path, metrics: Mapping[str, Sequence[str]]) -> 
 
 
 def sample_prompts(definition: Definition) -> Iterator[SamplePrompt]:
-    """The prompt of every question form, its placeholders filled with sample content."""
+    """The prompt of every question form, its placeholders filled with sample content.
+
+    The definition must be registered.
+    """
     for task in definition.tasks:
         for query in task.queries:
-            item = _sample(task, query)
+            item = Item(
+                id="sample",
+                benchmark=task.benchmark,
+                task=task.id,
+                query=query.name,
+                question="（问题）",
+                fields={blank: f"（{blank}）" for blank in BLANK.findall(query.template)},
+                options=_OPTIONS if query.form == "letter" else (),
+            )
             letters = "ABCD" if item.options else ""
-            yield SamplePrompt(task, query, fill(query, item, query.box_convention), letters)
-
-
-def _sample(task: Task, query: Query) -> Item:
-    return Item(
-        id="sample",
-        benchmark=task.benchmark,
-        task=task.id,
-        query=query.name,
-        question="（问题）",
-        fields={blank: f"（{blank}）" for blank in BLANK.findall(query.template)},
-        options=_OPTIONS if query.form == "letter" else (),
-    )
+            yield SamplePrompt(task, query, prompt_of(item), letters)

@@ -28,11 +28,7 @@ class QuestionForm(NamedTuple):
 
 
 class QuestionForms:
-    """The question forms that ``--task`` names. Without ``--task`` all forms are included.
-
-    Raises:
-        UsageError: a task or a question form does not exist; the message lists those that do.
-    """
+    """The question forms that ``--task`` names. Without ``--task`` all forms are included."""
 
     def __init__(self, names: Iterable[str] | None) -> None:
         self.forms = None if names is None else tuple(map(question_form, names))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from string import ascii_uppercase
-from typing import NamedTuple
 
 MAX_OPTIONS = len(ascii_uppercase)
 
@@ -18,12 +17,6 @@ _REQUIREMENT = re.compile(
 _EDGE = " \t\r\n\u3000；;，,"
 
 
-class _Label(NamedTuple):
-    letter: str
-    start: int
-    end: int
-
-
 def options_in(question: str) -> tuple[str, ...]:
     """The options that a question prints, in order of their letters; empty if it prints none.
 
@@ -33,33 +26,35 @@ def options_in(question: str) -> tuple[str, ...]:
     are removed. Our reading.
     """
     text = question.translate(_FOLD)
-    labels = [
-        _Label(match["letter"], match.start(), match.end()) for match in _LABEL.finditer(text)
-    ]
-    clear = [label for label in labels if _stands_apart(text, label)]
-    chain = _longest(clear) or _longest(
-        [label for label in labels if not text[label.start - 1 : label.start].isascii()]
+    labels = list(_LABEL.finditer(text))
+    chain = _longest([label for label in labels if _stands_apart(label)]) or _longest(
+        [label for label in labels if not text[label.start() - 1 : label.start()].isascii()]
     )
     if not chain:
         return ()
-    ends = [label.start for label in chain[1:]] + [len(question)]
+    ends = [label.start() for label in chain[1:]] + [len(question)]
     options = [
-        question[label.end : end].strip(_EDGE) for label, end in zip(chain, ends, strict=True)
+        question[label.end() : end].strip(_EDGE) for label, end in zip(chain, ends, strict=True)
     ]
-    return (*options[:-1], _without_tail(options))
+    last = _REQUIREMENT.sub("", options[-1]).strip(_EDGE)
+    if not any("\n" in option for option in options[:-1]):
+        last = last.partition("\n")[0].strip(_EDGE)
+    if not any(option.endswith("。") for option in options[:-1]):
+        last = last.removesuffix("。")
+    return (*options[:-1], last)
 
 
-def _stands_apart(text: str, label: _Label) -> bool:
-    before = text[max(0, label.start - 1) : label.start]
-    opened = text[label.start] != label.letter
-    return opened or not before or _BEFORE.search(before) is not None
+def _stands_apart(label: re.Match[str]) -> bool:
+    before = label.string[: label.start()][-1:]
+    has_bracket = label[0][0] != label["letter"]
+    return has_bracket or not before or _BEFORE.search(before) is not None
 
 
-def _longest(labels: list[_Label]) -> list[_Label]:
+def _longest(labels: list[re.Match[str]]) -> list[re.Match[str]]:
     """The longest run A, B, C, … of labels; of equal ones the last, since options come last."""
     places: dict[str, list[int]] = {}
     for place, label in enumerate(labels):
-        places.setdefault(label.letter, []).append(place)
+        places.setdefault(label["letter"], []).append(place)
     longest: list[int] = []
     for first in places.get("A", ()):
         run = [first]
@@ -72,12 +67,3 @@ def _longest(labels: list[_Label]) -> list[_Label]:
         if len(run) >= max(2, len(longest)):
             longest = run
     return [labels[place] for place in longest]
-
-
-def _without_tail(options: list[str]) -> str:
-    last = _REQUIREMENT.sub("", options[-1]).strip(_EDGE)
-    if not any("\n" in option for option in options[:-1]):
-        last = last.partition("\n")[0].strip(_EDGE)
-    if not any(option.endswith("。") for option in options[:-1]):
-        last = last.removesuffix("。")
-    return last

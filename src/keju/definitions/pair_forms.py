@@ -8,12 +8,12 @@ of pairs. The forms are ours. Results of a reduced form are not the paper's expe
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from keju.errors import UsageError
-from keju.items import Item, Provenance, Record
+from keju.items import Item, Provenance
 
 STEP = "pairs"
 """The provenance step of an item that records the reduced form of its pairs."""
@@ -22,7 +22,7 @@ _GALLERY = re.compile(r"gallery=([1-9][0-9]{0,5})(?:,seed=([0-9]{1,9}))?")
 _NOTE = re.compile(r"(?P<form>\S+): (?P<asked>\d+) of (?P<all>\d+) candidates asked")
 
 
-class PairForm(Record, frozen=True, kw_only=True):
+class PairForm(NamedTuple):
     """A reduced form.
 
     ``gallery``: each query has `size` candidates, with all relevant ones among them; the others are
@@ -47,9 +47,9 @@ def pair_form(name: str) -> PairForm:
         UsageError: it has another spelling.
     """
     if name == "once":
-        return PairForm(kind="once")
+        return PairForm("once")
     if match := _GALLERY.fullmatch(name):
-        return PairForm(kind="gallery", size=int(match[1]), seed=int(match[2] or 0))
+        return PairForm("gallery", int(match[1]), int(match[2] or 0))
     raise UsageError("--pairs must be gallery=N, gallery=N,seed=S or once, not {!r}", name)
 
 
@@ -76,7 +76,5 @@ def sent_candidates(item: Item) -> int:
 
 
 def _note(item: Item) -> re.Match[str] | None:
-    if not item.provenance:
-        return None
-    notes = (_NOTE.fullmatch(each.note) for each in item.provenance if each.step == STEP)
-    return next((match for match in notes if match), None)
+    notes = (_NOTE.fullmatch(step.note) for step in item.provenance if step.step == STEP)
+    return next(filter(None, notes), None)

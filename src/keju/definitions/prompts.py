@@ -18,11 +18,7 @@ from keju.texts import _
 
 
 def query_of(item: Item) -> Query:
-    """The query of an item.
-
-    Raises:
-        DataError: its task or query is not in the catalogue.
-    """
+    """The query of an item; `DataError` if its task or query is not in the catalogue."""
     try:
         queries = task(item.task).queries
     except UsageError as error:
@@ -74,22 +70,11 @@ def prompt_of(
 
     def value_in_script(blank: re.Match[str]) -> str:
         # OpenCC would convert a question that was released in the script once more.
-        return (
-            released
-            if blank[1] == "question"
-            else in_script(_value(item, blank[1], convention, script), script)
-        )
+        if blank[1] == "question":
+            return released
+        return in_script(_value(item, blank[1], convention, script), script)
 
     return BLANK.sub(value_in_script, in_script(template, script))
-
-
-def fill(query: Query, item: Item, convention: str) -> str:
-    """The template of a query with its placeholders filled from an item.
-
-    Raises:
-        DataError: a placeholder has no value.
-    """
-    return BLANK.sub(lambda blank: _value(item, blank[1], convention), query.template)
 
 
 def options_of(item: Item) -> tuple[str, ...]:
@@ -103,25 +88,17 @@ def options_of(item: Item) -> tuple[str, ...]:
 
 
 def choices_of(item: Item) -> tuple[str, ...]:
-    """The letters of the options, ``A`` upwards; empty where the query does not ask for a letter.
-
-    Raises:
-        DataError: there are more options than letters.
-    """
+    """The letters of the options from ``A``; empty where the query does not ask for a letter."""
     options = options_of(item)
     return tuple(_letters(item, options)) if options else ()
 
 
-def _value(item: Item, blank: str, convention: str, script: PromptScript = "released") -> str:
-    """The value of a placeholder.
-
-    Raises:
-        DataError: it has none, or there are more options than letters.
-    """
+def _value(item: Item, blank: str, convention: str, script: PromptScript) -> str:
     if blank == "prompt":
         return prompt_of(item, convention, script)
     if blank == "box_format":
-        return box_format(convention)
+        axes, scale = box_convention(convention)
+        return _BOX_FORMATS["axes"][axes] + _BOX_FORMATS["scale"][scale]
     value = item.question if blank == "question" else item.fields.get(blank, "")
     if blank == "options" and (options := item.options or options_of(item)):
         letters = _letters(item, options)
@@ -136,31 +113,18 @@ def _value(item: Item, blank: str, convention: str, script: PromptScript = "rele
             item=item.id,
             hint="Use {prompt} in the wording",
         )
-    place = (
-        _("the item's {}", blank)
-        if blank in {"question", "options"}
-        else _("its fields: {}", blank)
-    )
+    own = blank in {"question", "options"}
     raise DataError(
         "the blank {{{}}} of task {!r} has no value",
         blank,
         item.task,
         item=item.id,
-        hint=_("Give {}", place),
+        hint=_("Give the item's {}", blank) if own else _("Give its fields: {}", blank),
     )
 
 
-def box_format(convention: str) -> str:
-    """A box convention as text in a prompt, e.g. ``[xmin, ymin, xmax, ymax]``.
-
-    Raises:
-        UsageError: the convention does not exist.
-    """
-    axes, scale = box_convention(convention)
-    return _BOX_FORMATS["axes"][axes] + _BOX_FORMATS["scale"][scale]
-
-
 _BOX_FORMATS = shipped_toml("keju.definitions", "data/box_formats.toml", dict[str, dict[str, str]])
+"""Box conventions as texts in a prompt, e.g. ``[xmin, ymin, xmax, ymax]``."""
 
 
 def _letters(item: Item, options: tuple[str, ...]) -> str:

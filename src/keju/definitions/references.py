@@ -43,10 +43,6 @@ def has_reference(item: Item) -> bool:
     split it is the label. Boxes are the reference of an item that asks for boxes, or for their
     number. An empty list is a reference too: `NO_BOXES` for boxes, 0 for a number. For all other
     forms a text without any character is not a reference.
-
-    Raises:
-        DataError: the item's query is not in the catalogue.
-        UsageError: the item's task is not in the catalogue.
     """
     text = (item.answer or item.answer_simplified).strip()
     if task(item.task).of_pairs:
@@ -69,9 +65,8 @@ def missing_reference(item: Item) -> str:
 
 
 def says_blank(text: str) -> bool:
-    """Whether a reference declares a blank page: its whole text is ``blank`` or ``空白``.
+    """Whether a reference declares a blank page: ``blank``, ``空白頁`` …, perhaps in brackets.
 
-    ``blank page``, ``空白頁`` and ``空白页`` are also accepted, and brackets around the words.
     Other statements, such as ``no text``, may be the placeholder of a page that has text.
     """
     return _BLANK_TEXT.fullmatch(text.strip()) is not None
@@ -84,10 +79,7 @@ def mark_blank(item: Item) -> Item:
 
 
 def is_blank(item: Item) -> bool:
-    """Whether an item is a blank page: declared so by its metadata (`BLANK`), and without a text.
-
-    An item without text that is not marked lacks its reference.
-    """
+    """Whether an item is a blank page: its metadata declare it (`BLANK`), and it has no text."""
     texts = (item.answer, item.answer_simplified, item.transcription or "")
     return item.metadata.get(BLANK) == "yes" and not any(text.strip() for text in texts)
 
@@ -98,11 +90,9 @@ def counted_status(item: Item, status: str) -> str:
 
 
 def is_undeciphered(item: Item) -> bool:
-    """Whether an item asks about a character of which no reading is established.
+    """Whether an item asks about a character of which no reading is established (`DECIPHERED`).
 
-    Such an item is marked in its metadata (`DECIPHERED`). The readers of released benchmarks write
-    the mark if a description is empty. An item that has neither an answer nor the mark is an error
-    in the dataset.
+    The readers of released benchmarks write the mark if a description is empty.
     """
     return not item.answer.strip() and item.metadata.get(DECIPHERED) == "no"
 

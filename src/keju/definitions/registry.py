@@ -7,25 +7,26 @@
   benchmark is requested that is not registered otherwise. A dataset or run with a definition of its
   own therefore never depends on what is installed.
 
-A name has one definition in a process, and a task id belongs to one benchmark.
+A name has one definition in a process, and a task id belongs to one benchmark: a second one raises
+`UsageError`, as a name that does not exist. A file that is not a definition raises `DataError`, and
+a plug-in that a definition names and that is missing `PluginError`.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from keju.definitions.schema import Definition, Task, parse_definition
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
 from keju.files import toml_text
 from keju.registry import (
-    Installed,
     PluginError,
     add_plugin_files,
     describe_broken,
@@ -46,78 +47,49 @@ OWN_BENCHMARK = "pages"
 
 _NOT_ONE = "not a benchmark definition"
 
-
-class RegisteredDefinition(NamedTuple):
-    """A registered definition, with the text of its file, and its location for messages.
-
-    `folder` has the file; None where the text is in a dataset or run.
-    """
-
-    definition: Definition
-    text: str
-    place: str
-    shipped: bool = False
-    folder: Path | None = None
-
-
-_known: dict[str, RegisteredDefinition] = {}
+_known: dict[str, Definition] = {}
 _tasks: dict[str, Task] = {}
 
 
-def _all() -> dict[str, RegisteredDefinition]:
+def _all() -> dict[str, Definition]:
     if not _known:
         own_pages = files("keju.definitions").joinpath("data", "pages.toml")
         for file in (*(each.joinpath(FILE) for each in list_shipped_folders()), own_pages):
-            text, folder = file.read_text("utf-8"), Path(str(file)).parent
-            read = parse_definition(text, file.name, bundled=True)
-            _add(RegisteredDefinition(read, text, "keju", shipped=True, folder=folder))
+            folder = Path(str(file)).parent
+            _add(parse_definition(file.read_text("utf-8"), "keju", bundled=True, folder=folder))
     return _known
 
 
-def _find(name: str) -> RegisteredDefinition | None:
+def definitions() -> tuple[Definition, ...]:
+    """The registered definitions, bundled ones first."""
+    return tuple(_all().values())
+
+
+def definition(name: str) -> Definition | None:
+    """The definition of that name, registered or installed."""
     if name not in _all():
         _register_installed(lambda installed: installed.name == name)
     return _known.get(name)
 
 
-def definitions() -> tuple[Definition, ...]:
-    """The registered definitions, bundled ones first."""
-    return tuple(known.definition for known in _all().values())
-
-
-def definition(name: str) -> Definition | None:
-    """The definition of that name, registered or installed."""
-    registered = _find(name)
-    return registered.definition if registered else None
-
-
 def benchmark(name: str) -> Definition:
-    """The definition of the benchmark of that name.
-
-    Raises:
-        UsageError: no benchmark has that name.
-    """
-    if (found := definition(name)) is None:
-        names = ", ".join(_all())
-        raise UsageError(
-            "no benchmark {!r}. Benchmarks: {}", name, names, hint=describe_broken() or None
-        )
-    return found
+    """The definition of the benchmark of that name."""
+    if known := definition(name):
+        return known
+    raise UsageError(
+        "no benchmark {!r}. Benchmarks: {}", name, ", ".join(_all()), hint=describe_broken() or None
+    )
 
 
 def benchmark_title(name: str) -> str:
-    """A benchmark's name in headings, e.g. ``Own pages`` for ``pages``.
-
-    Raises:
-        UsageError: no benchmark has that name.
-    """
+    """A benchmark's name in headings, e.g. ``Own pages`` for ``pages``."""
     return benchmark(name).title or name
 
 
 def official_source(name: str) -> str:
     """The benchmark that provides the `official` metrics of a benchmark: usually itself."""
-    own_definition = definition(name)
-    return (own_definition.official_as or name) if own_definition else name
+    known = definition(name)
+    return (known.official_as or name) if known else name
 
 
 def is_shipped(name: str) -> bool:
@@ -125,26 +97,10 @@ def is_shipped(name: str) -> bool:
     return name in _all() and _known[name].shipped
 
 
-def place_of(name: str) -> str:
-    """The location of a registered benchmark's definition: a file, a package, or ``keju``."""
-    return _all()[name].place
-
-
 def folder_of(name: str) -> Path | None:
-    """The directory with a benchmark's definition file, and the files that it provides with it.
-
-    If a dataset or run contains the definition, it is the directory of the installed package with
-    an equal one. None if there is none, or no benchmark of that name is registered or installed.
-    """
-    registered = _find(name)
-    if registered is None or registered.folder:
-        return registered and registered.folder
-    for installed in _with_file():
-        # A dataset or run must not depend on a package that is broken.
-        with suppress(DataError):
-            if _read_installed(installed).definition == registered.definition:
-                return _read_installed(installed).folder
-    return None
+    """The directory of a benchmark's definition file, with other files of it, where it has one."""
+    known = definition(name)
+    return known.folder if known else None
 
 
 def file_of(name: str) -> Path | None:
@@ -152,17 +108,17 @@ def file_of(name: str) -> Path | None:
 
     None if keju ships the definition, a plug-in has it, or a dataset or run contains it.
     """
-    registered = _all().get(name)
-    if registered is None or registered.shipped or not registered.folder:
+    known = _all().get(name)
+    if known is None or known.shipped or not known.folder:
         return None
-    file = Path(registered.place)
-    return file if file.parent == registered.folder and file.is_file() else None
+    file = Path(known.place)
+    return file if file.parent == known.folder and file.is_file() else None
 
 
 def definition_text(name: str) -> str:
-    """The text of the definition of a benchmark, bundled or not; empty if it is not registered."""
-    registered = _find(name)
-    return registered.text if registered else ""
+    """The text of the definition of a benchmark, bundled or not; empty if it is not known."""
+    known = definition(name)
+    return known.text if known else ""
 
 
 def definition_texts(names: Iterable[str]) -> dict[str, str]:
@@ -170,26 +126,18 @@ def definition_texts(names: Iterable[str]) -> dict[str, str]:
 
     Datasets and runs store them. A benchmark that is not registered is skipped.
     """
-    registered = {name: known for name in sorted(set(names)) if (known := _find(name))}
-    return {name: known.text for name, known in registered.items() if not known.shipped}
+    known = filter(None, map(definition, sorted(set(names))))
+    return {each.name: each.text for each in known if not each.shipped}
 
 
 def tasks() -> tuple[Task, ...]:
-    """The tasks of all benchmarks that are registered in this process, in their order.
-
-    First those of the bundled benchmarks: those of papers, in their order, and that of own pages.
-    After them those of other benchmarks, as they were loaded.
-    """
+    """The tasks of all registered benchmarks: of papers, of own pages, and of others as loaded."""
     _all()
     return tuple(_tasks.values())
 
 
 def task(task_id: str) -> Task:
-    """The task with that id, of a registered or installed benchmark.
-
-    Raises:
-        UsageError: there is none; the message names the ids nearest to it.
-    """
+    """The task with that id, of a registered or installed benchmark."""
     if task_id in _tasks or has_task(task_id):
         return _tasks[task_id]
     ids = {own.id: own.id for own in tasks()}
@@ -255,12 +203,8 @@ def task_row(task: Task) -> dict[str, object]:
         for protocol in ("official", "strict")
     }
     names = ("id", "benchmark", "name_zh", "name_en", "domain", "format")
-    return {
-        **{name: getattr(task, name) for name in names},
-        "metrics": metrics,
-        "count": task.count,
-        "count_kind": task.count_kind,
-    }
+    row = {name: getattr(task, name) for name in names}
+    return row | {"metrics": metrics, "count": task.count, "count_kind": task.count_kind}
 
 
 def reading_task(name: str) -> Task:
@@ -268,9 +212,6 @@ def reading_task(name: str) -> Task:
 
     It is the `reading_task` of the benchmark's definition, else that of the first known definition
     with one: those that keju ships come first.
-
-    Raises:
-        UsageError: no definition has one.
     """
     candidates = filter(None, (definition(name), *definitions()))
     return task(next((each.reading_task for each in candidates if each.reading_task), ""))
@@ -280,7 +221,7 @@ def name_in_chinese(text: str) -> str:
     """Chinese name of a title, domain or direction of a benchmark that is not bundled, or ""."""
     names: dict[str, str] = {}
     for known in definitions():
-        if not is_shipped(known.name):
+        if not known.shipped:
             names |= {own.direction: own.direction_zh for own in known.tasks}
             names |= {own.domain: own.domain_zh for own in known.tasks}
             names[known.title or known.name] = known.title_zh
@@ -288,13 +229,7 @@ def name_in_chinese(text: str) -> str:
 
 
 def load_benchmark(path: Path) -> Definition:
-    """Read a definition file and register its tasks.
-
-    Raises:
-        DataError: the file is missing or not a definition.
-        UsageError: its name or one of its tasks is registered with another content.
-        PluginError: a plug-in that it names is missing.
-    """
+    """Read a definition file and register its tasks."""
     return register_definition(toml_text(path, _NOT_ONE), str(path), path.parent)
 
 
@@ -305,95 +240,78 @@ def register_definition(text: str, place: str, folder: Path | None = None) -> De
         text: the content of a definition file.
         place: its location, for messages.
         folder: the file's directory, if the user named the file.
-
-    Raises:
-        DataError: the text is not a definition.
-        UsageError: its name or one of its tasks is registered with another content.
-        PluginError: a plug-in that it names is missing.
     """
-    registered = next((each for each in _all().values() if each.text == text), None)
-    if registered is None:
-        read = RegisteredDefinition(parse_definition(text, place), text, place, folder=folder)
-        registered = _known.get(read.definition.name)
-        if registered is None:
-            _check(read)
-            _add(read)
-            return read.definition
-        _check_same(registered, read)
-    if folder and not registered.folder:
-        _known[registered.definition.name] = registered._replace(folder=folder)
-    return registered.definition
+    known = next((each for each in _all().values() if each.text == text), None)
+    if known is None:
+        new = parse_definition(text, place, folder=folder)
+        known = _known.get(new.name)
+        if known is None:
+            _check(new)
+            _add(new)
+            return new
+        if known.content != parse_definition(text, place, bundled=known.shipped).content:
+            raise UsageError(
+                "{}: this definition of {!r} differs from the one in {}. Use only one of them: "
+                "import the dataset again with the definition that you want, or rename one",
+                place,
+                new.name,
+                known.place,
+            )
+    if folder and not known.folder:
+        known = _known[known.name] = replace(known, folder=folder)
+    return known
 
 
 def register_all_installed() -> None:
-    """Register all installed definitions.
-
-    Raises:
-        DataError, UsageError, PluginError: as `register_definition`.
-    """
+    """Register all installed definitions."""
     _register_installed(lambda _: True)
 
 
 def _register_installed(wanted: Callable[[Definition], bool]) -> None:
     _all()
-    for read in map(_read_installed, _with_file()):
-        if read.definition.name not in _known and wanted(read.definition):
-            _check(read)
-            _add(read)
+    for new in _iter_installed():
+        if new.name not in _known and wanted(new):
+            _check(new)
+            _add(new)
 
 
-def _with_file() -> list[Installed]:
-    return [each for each in load_installed() if _file_beside(each).is_file()]
+def _iter_installed() -> Iterator[Definition]:
+    for installed in load_installed():
+        # Nowhere for a module without a file.
+        module_file = getattr(sys.modules[installed.module], "__file__", None) or os.devnull
+        path = Path(module_file).with_name(FILE)
+        if path.is_file():
+            yield _read_installed(path, installed.plugin.name)
 
 
 @cache
-def _read_installed(installed: Installed) -> RegisteredDefinition:
-    path = _file_beside(installed)
-    place = f"the installed package {installed.plugin.name} ({path})"
-    text = toml_text(path, _NOT_ONE)
-    return RegisteredDefinition(parse_definition(text, place), text, place, folder=path.parent)
+def _read_installed(path: Path, package: str) -> Definition:
+    place = f"the installed package {package} ({path})"
+    return parse_definition(toml_text(path, _NOT_ONE), place, folder=path.parent)
 
 
-def _file_beside(installed: Installed) -> Path:
-    """The path that a definition beside a module has; nowhere for a module without a file."""
-    module = sys.modules[installed.module]
-    return Path(getattr(module, "__file__", None) or os.devnull).with_name(FILE)
-
-
-def _add(read: RegisteredDefinition) -> None:
-    for own in read.definition.tasks:
+def _add(new: Definition) -> None:
+    for own in new.tasks:
         if (other := _tasks.get(own.id)) is not None:
             raise UsageError(
                 "{0}: the task {1!r} of {2} is also a task of {3} ({4}). Rename it in {2}",
-                read.place,
+                new.place,
                 own.id,
-                read.definition.name,
+                new.name,
                 other.benchmark,
                 _known[other.benchmark].place,
             )
-    _known[read.definition.name] = read
-    _tasks.update((own.id, own) for own in read.definition.tasks)
+    _known[new.name] = new
+    _tasks.update((own.id, own) for own in new.tasks)
 
 
-def _check_same(known: RegisteredDefinition, read: RegisteredDefinition) -> None:
-    """Check that a definition has the content of the registered one of the same name."""
-    if known.definition != parse_definition(read.text, read.place, bundled=known.shipped):
-        raise UsageError(
-            "{}: this definition of {!r} differs from the one in {}. Use only one of them: import "
-            "the dataset again with the definition that you want, or rename one",
-            read.place,
-            read.definition.name,
-            known.place,
-        )
-
-
-def _check(read: RegisteredDefinition) -> None:
+def _check(new: Definition) -> None:
     """Check that the plug-ins of a definition are there, and the benchmark of `official_as` too.
 
     A plug-in file is code: one beside the definition is loaded only if the user named that file.
     """
-    for name in read.definition.plugins:
-        plugin_file = read.folder / name if read.folder and Path(name).name == name else None
+    for name in new.plugins:
+        plugin_file = new.folder / name if new.folder and Path(name).name == name else None
         if name.endswith(".py") and not has_plugin(name) and plugin_file and plugin_file.is_file():
             add_plugin_files([plugin_file])
         if not has_plugin(name):
@@ -402,21 +320,20 @@ def _check(read: RegisteredDefinition) -> None:
                 hint = _("If you trust it, load it with --plugin {} (in Python: import it)", name)
             raise PluginError(
                 "{}: the benchmark {} needs the plug-in {}, which is missing. {}",
-                read.place,
-                read.definition.name,
+                new.place,
+                new.name,
                 shortened(name),
                 hint,
             )
-    source = read.definition.official_as
     published = [
-        known.definition.name
+        known.name
         for known in _known.values()
-        if known.shipped and any(own.has_official for own in known.definition.tasks)
+        if known.shipped and any(own.has_official for own in known.tasks)
     ]
-    if source and source not in published:
+    if new.official_as and new.official_as not in published:
         raise DataError(
             "official_as names {!r}, which has no official metrics in keju",
-            source,
-            file=read.place,
+            new.official_as,
+            file=new.place,
             hint=_("Use one of: {}", ", ".join(published)),
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
@@ -174,6 +175,9 @@ class Definition(Record, frozen=True, kw_only=True):
     that `official` is also computed with reasoning that came in a field of its own. The ids of
     numbered tasks are `number_prefix` and the number. `citation` is one line, `bibtex` an entry,
     and `data` a text that says where to get the data.
+
+    The file does not have the last four: its `text` and its `place` for messages; whether keju
+    bundles it; and its `folder`, None where the text is in a dataset or run.
     """
 
     name: str
@@ -198,19 +202,39 @@ class Definition(Record, frozen=True, kw_only=True):
     means: dict[str, Mean] = field(default_factory=dict)
     drafts: dict[str, Drafts] = field(default_factory=dict)
     tasks: tuple[Task, ...] = ()
+    text: str = ""
+    place: str = ""
+    shipped: bool = False
+    folder: Path | None = None
+
+    @property
+    def content(self) -> Definition:
+        """The definition without where it comes from, to compare it with another one."""
+        return replace(self, text="", place="", shipped=False, folder=None)
 
 
-_COMPUTED: dict[type, set[str]] = {
+_COMPUTED: dict[type[Record], set[str]] = {
+    Definition: {"text", "place", "shipped", "folder"},
     Task: {"id", "benchmark", "domain_zh", "direction_zh", "count_kind", "from_paper"},
     Query: {"name", "answer_language"},
+    Mean: set(),
+    Drafts: set(),
 }
 """The fields of the records that their tables cannot have: the file has them elsewhere."""
+
+_KEYS: dict[type, list[str]] = {
+    shape: [name for name in shape.__struct_fields__ if name not in computed]
+    for shape, computed in _COMPUTED.items()
+}
+"""The keys that a table of a record can have."""
 
 _OF_TABLES = ("means", "drafts", "tasks")
 """The keys of the file whose tables are read one by one, so that an error names its table."""
 
 
-def parse_definition(text: str, place: str, *, bundled: bool = False) -> Definition:
+def parse_definition(
+    text: str, place: str, *, bundled: bool = False, folder: Path | None = None
+) -> Definition:
     """The definition in a TOML text.
 
     Args:
@@ -218,25 +242,24 @@ def parse_definition(text: str, place: str, *, bundled: bool = False) -> Definit
         place: the name of the file in errors.
         bundled: whether keju contains the definition. Its tasks are then `from_paper` if they have
             counts and a family has official metrics.
+        folder: the file's directory.
 
     Raises:
         DataError: the text is not a definition; the error names the table in it, with a hint.
     """
     table = parse_toml(text, file=place, problem="not a benchmark definition")
     try:
-        return _definition(table, bundled)
+        definition = _definition(table, bundled)
     except DataError as error:
         raise DataError(error.problem, file=place, item=error.item, hint=error.hint) from None
+    return replace(definition, text=text, place=place, shipped=bundled, folder=folder)
 
 
 def _definition(table: _Table, bundled: bool) -> Definition:
     """The definition in the table of a file; errors do not have the file's name yet."""
-    _check_known("", table, Definition.__struct_fields__, "key")
-    tables = {
-        key: _converted("", {key: table.pop(key, {})}, dict[str, dict[str, _Table]])[key]
-        for key in _OF_TABLES
-    }
-    file = _converted("", table, Definition)
+    shape = dict[str, dict[str, _Table]]
+    tables = {key: _convert("", {key: table.pop(key, {})}, shape)[key] for key in _OF_TABLES}
+    file = _read("", table, Definition)
     _check_name("", file.name, NAME)
     if not file.version.strip():
         raise DataError("the version is empty", hint='Write a version, such as version = "1"')
@@ -246,48 +269,52 @@ def _definition(table: _Table, bundled: bool) -> Definition:
         # A family is checked alone too, so that an error does not name one of its tasks.
         item = f"families.{name}"
         _check_known(item, [family.get("form", "text")], get_args(AnswerForm), "answer form")
-        _record(item, {"form": "text", "strict": [], **family}, Query)
+        _read(item, {"form": "text", "strict": [], **family}, Query)
     has_official = any(family.get("official") for family in file.families.values())
     from_paper = bundled and has_official and file.count_kind != "open"
     tasks = tuple(_task(file, id_, row, from_paper) for id_, row in tables["tasks"].items())
-    transcribing = [task.id for task in tasks if task.queries[0].form == "transcription"]
-    source_of_task = {f"tasks.{task.id}": task.transcription_from for task in tasks}
+    means = {name: _read(f"means.{name}", row, Mean) for name, row in tables["means"].items()}
+    drafts = {name: _read(f"drafts.{name}", row, Drafts) for name, row in tables["drafts"].items()}
+    _check_names_of_tasks(replace(file, tasks=tasks, means=means, drafts=drafts))
+    return replace(file, tasks=tasks, means=means, drafts=drafts)
+
+
+def _check_names_of_tasks(file: Definition) -> None:
+    """Check the names of tasks, domains and formats in other tables."""
+    ids = [task.id for task in file.tasks]
+    transcribing = [task.id for task in file.tasks if task.queries[0].form == "transcription"]
+    source_of_task = {f"tasks.{task.id}": task.transcription_from for task in file.tasks}
     for item, name in {**source_of_task, "reading_task": file.reading_task}.items():
         if name:
             _check_known(item, [name], transcribing, "task of the form transcription")
-    domains = {name for task in tasks for name in (task.domain, task.direction)} - {""}
+    domains = {name for task in file.tasks for name in (task.domain, task.direction)} - {""}
     _check_known("domains_zh", file.domains_zh, domains, "domain")
-    means = {name: _record(f"means.{name}", row, Mean) for name, row in tables["means"].items()}
-    for name, mean in means.items():
-        _check_known(f"means.{name}", mean.formats, {task.format for task in tasks}, "format")
-        _check_known(f"means.{name}", mean.without, tables["tasks"], "task")
-    drafts = {
-        name: _record(f"drafts.{name}", row, Drafts) for name, row in tables["drafts"].items()
-    }
-    for name, group in drafts.items():
-        _check_known(f"drafts.{name}", group.tasks, tables["tasks"], "task")
+    for name, mean in file.means.items():
+        _check_known(f"means.{name}", mean.formats, {task.format for task in file.tasks}, "format")
+        _check_known(f"means.{name}", mean.without, ids, "task")
+    for name, group in file.drafts.items():
+        _check_known(f"drafts.{name}", group.tasks, ids, "task")
         if not group.tasks:
             hint = _('Name at least one, such as tasks = ["TASK"]')
             raise DataError("the group has no tasks", item=f"drafts.{name}", hint=hint)
-    return replace(file, tasks=tasks, means=means, drafts=drafts)
 
 
 def _task(file: Definition, task_id: str, table: _Table, from_paper: bool) -> Task:
     item = f"tasks.{task_id}"
     _check_name(item, task_id, _ID)
-    own = {key: table[key] for key in _keys(Query) if key in table}
-    further_keys = {key: value for key, value in table.items() if key not in own}
-    tables = _converted(item, further_keys.pop("queries", {}), dict[str, _Table])
+    _check_known(item, table, [*_KEYS[Task], *_KEYS[Query]], "key")
+    own_query = {key: table[key] for key in _KEYS[Query] if key in table}
+    row = {key: value for key, value in table.items() if key not in own_query}
+    queries = _convert(item, row.pop("queries", {}), dict[str, _Table])
     computed = {
         "id": task_id,
         "benchmark": file.name,
-        "domain_zh": file.domains_zh.get(str(further_keys.get("domain")), ""),
-        "direction_zh": file.domains_zh.get(str(further_keys.get("direction")), ""),
+        "domain_zh": file.domains_zh.get(str(row.get("domain")), ""),
+        "direction_zh": file.domains_zh.get(str(row.get("direction")), ""),
         "count_kind": file.count_kind,
         "from_paper": from_paper,
     }
-    _check_known(item, further_keys, [*_keys(Task), *_keys(Query)], "key")
-    task = _converted(item, further_keys | computed, Task)
+    task = _convert(item, row | computed, Task)
     for name in ("name_zh", "name_en", "domain", "format"):
         if not getattr(task, name).strip():
             raise DataError("{} is empty", name, item=item, hint="Fill it in")
@@ -300,31 +327,28 @@ def _task(file: Definition, task_id: str, table: _Table, from_paper: bool) -> Ta
             hint='Give every task its number of items and set count_kind = "items", or '
             "remove every count",
         )
-    if tables and own:
-        raise DataError("{} belong to its queries", ", ".join(own), item=item)
-    if not tables and not own.get("ask"):
+    if queries and own_query:
+        raise DataError("{} belong to its queries", ", ".join(own_query), item=item)
+    if not queries and not own_query.get("ask"):
         raise DataError(
             "needs either queries, or a family and what it asks",
             item=item,
             hint='Write family = "…" and ask = "…", or tables [tasks.NAME.queries.QUERY]',
         )
-    if not tables:
-        return replace(task, queries=(_query(item, file, "", own, task),))
-    queries = (
-        _query(f"{item}.queries.{name}", file, name, row, task) for name, row in tables.items()
+    rows = [(f"{item}.queries.{name}", name, query) for name, query in queries.items()]
+    return replace(
+        task, queries=tuple(_query(*row, file, task) for row in rows or [(item, "", own_query)])
     )
-    return replace(task, queries=tuple(queries))
 
 
-def _query(item: str, file: Definition, name: str, table: _Table, task: Task) -> Query:
+def _query(item: str, name: str, table: _Table, file: Definition, task: Task) -> Query:
     if name:
         _check_name(item, name, _ID)
     family = {}
     if "family" in table:
         _check_known(item, [table["family"]], file.families, "family")
         family = file.families[table["family"]]
-    computed = {"name": name, "answer_language": file.answer_language}
-    query = _record(item, family | table, Query, computed)
+    query = _read(item, family | table, Query, name=name, answer_language=file.answer_language)
     if blank := _WRONG_BLANK.search(query.template):
         hint = _("Write the names of blanks in small letters and _")
         raise DataError("the blank {{{}}} would not be filled", blank[1], item=item, hint=hint)
@@ -342,15 +366,13 @@ def _query(item: str, file: Definition, name: str, table: _Table, task: Task) ->
     return query
 
 
-def _record(
-    item: str, table: _Table, shape: type[_Shape], computed: _Table | None = None
-) -> _Shape:
+def _read(item: str, table: _Table, shape: type[_Shape], **computed: object) -> _Shape:
     """A table as a record, with the fields that the file has elsewhere."""
-    _check_known(item, table, _keys(shape), "key")
-    return _converted(item, table | (computed or {}), shape)
+    _check_known(item, table, _KEYS[shape], "key")
+    return _convert(item, table | computed, shape)
 
 
-def _converted(item: str, table: Any, shape: type[_Shape]) -> _Shape:  # noqa: ANN401
+def _convert(item: str, table: Any, shape: type[_Shape]) -> _Shape:  # noqa: ANN401
     try:
         return msgspec.convert(table, shape)
     except msgspec.ValidationError as error:
@@ -371,8 +393,3 @@ def _check_known(item: str, names: Iterable[str], known: Iterable[str], word: st
     for name in names:
         if name not in choices:
             raise DataError(unknown_name(str(name), choices, word), item=item)
-
-
-def _keys(shape: type[Any]) -> list[str]:
-    """The keys that a table of this record can have."""
-    return [name for name in shape.__struct_fields__ if name not in _COMPUTED.get(shape, ())]

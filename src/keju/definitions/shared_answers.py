@@ -25,11 +25,7 @@ class _Place(NamedTuple):
 
 
 class SharedAnswers:
-    """The other items to which a response belongs.
-
-    Args:
-        items: the items of a run.
-    """
+    """The other items of a run to which a response belongs."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._others: dict[_Place, list[_Place]] = {}

@@ -19,15 +19,11 @@ _HASH = re.compile("[0-9a-f]{64}")
 class Units(NamedTuple):
     """The units of independence of some items (`get_group`).
 
-    Attributes:
-        kind: what a unit is: a ``group`` of the dataset (a book, a plate, a bone), the first
-            ``image`` of items without a group, the ``item`` where there is no image either, or
-            ``mixed``.
-        name: what the dataset calls its groups, e.g. the column of the source; empty where it is
-            not recorded.
-        groups: the number of units.
-        items: the number of items.
-        largest: the share of the items that the largest unit has.
+    `kind` is what a unit is: a ``group`` of the dataset (a book, a plate, a bone), the first
+    ``image`` of items without a group, the ``item`` where there is no image either, or ``mixed``.
+    `name` is what the dataset calls its groups, e.g. the column of the source, where it is
+    recorded. `groups` and `items` are numbers, and `largest` is the share of the items that the
+    largest unit has.
     """
 
     kind: UnitKind
@@ -71,12 +67,11 @@ def units_of(items: Iterable[Item], name: str = "") -> Units:
 
 def describe_units(units: Units) -> Text:
     """One sentence: what the unit is, the number of units, and the share of the largest."""
-    groups, name = units.groups, units.name
+    groups = units.groups
+    name = f"“{units.name}”" if units.name else _("book, plate or bone")
     what = {
         "group": n_(
-            "{n:,} group of the dataset (book, plate or bone)",
-            "{n:,} groups of the dataset (book, plate or bone)",
-            groups,
+            "{n:,} group of the dataset ({})", "{n:,} groups of the dataset ({})", groups, name
         ),
         "image": n_("{n:,} image", "{n:,} images", groups),
         "item": n_("{n:,} item", "{n:,} items", groups),
@@ -86,10 +81,6 @@ def describe_units(units: Units) -> Text:
             groups,
         ),
     }[units.kind]
-    if name and units.kind == "group":
-        what = n_(
-            "{n:,} group of the dataset (“{}”)", "{n:,} groups of the dataset (“{}”)", groups, name
-        )
     return n_(
         "Unit of independence: {}, the largest with {} % of the {n:,} item",
         "Unit of independence: {}, the largest with {} % of the {n:,} items",

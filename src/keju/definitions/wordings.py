@@ -78,6 +78,13 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return sha256_bytes(content)[:8]
 
 
+class _PromptFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    what: str = ""
+    source: str = ""
+    system: str = ""
+    prompts: dict[str, WordedPrompt] = {}
+
+
 _OWN_MARK = "@"
 """The mark in the names of users' own wordings."""
 
@@ -92,7 +99,7 @@ def register_wordings(found: Mapping[str, Wording]) -> None:
         DataError: a name does not end in the hash of the content.
     """
     for name, own in found.items():
-        if name.rpartition("@")[2] != own.content_hash:
+        if name.rpartition(_OWN_MARK)[2] != own.content_hash:
             raise DataError("the wording's text does not match the hash in its name", item=name)
         _OWN[name] = own
 
@@ -149,10 +156,9 @@ def wording_skip_reason(item: Item, name: str) -> str:
 
 def joint_tasks() -> set[str]:
     """The tasks of which a known wording asks several question forms in one prompt."""
-    all_wordings = (*wordings().values(), *_OWN.values())
     return {
         form.partition("/")[0]
-        for wording in all_wordings
+        for wording in (*wordings().values(), *_OWN.values())
         for form, prompt in wording.prompts.items()
         if prompt.also
     }
@@ -161,11 +167,10 @@ def joint_tasks() -> set[str]:
 @cache
 def wordings() -> Mapping[str, Wording]:
     """Every wording that keju or a benchmark's folder declares, by name."""
-    files = (folder.joinpath(_FILE) for folder in list_shipped_folders())
-    texts = (file.read_bytes() for file in files if file.is_file())
     declared: dict[str, Wording] = {}
-    for text in texts:
-        declared |= msgspec.toml.decode(text, type=dict[str, Wording])
+    for file in (folder.joinpath(_FILE) for folder in list_shipped_folders()):
+        if file.is_file():
+            declared |= msgspec.toml.decode(file.read_bytes(), type=dict[str, Wording])
     return declared | shipped_toml("keju.definitions", f"data/{_FILE}", dict[str, Wording])
 
 
@@ -178,17 +183,14 @@ def read_prompts(path: Path) -> str:
         UsageError: the path is an address.
     """
     table = read_toml(path, dict[str, object], what="a prompt file", hint=_HINT)
-    file_keys = ("what", "source", "system", "prompts")
     try:
-        file = msgspec.convert({"what": "", "source": "", **table}, Wording)
+        file = msgspec.convert(table, _PromptFile)
     except msgspec.ValidationError as error:
         problem: str = _("not a prompt file: {}", str(error))
         if unknown := re.search("unknown field `(.+?)`", str(error)):
-            fields = WordedPrompt.__struct_fields__ if "prompts[" in str(error) else file_keys
-            problem = unknown_name(unknown[1], fields, "field")
+            shape = WordedPrompt if "prompts[" in str(error) else _PromptFile
+            problem = unknown_name(unknown[1], shape.__struct_fields__, "field")
         raise DataError(problem, file=path, hint=_HINT) from None
-    if file.forms:
-        raise DataError(unknown_name("forms", file_keys, "field"), file=path, hint=_HINT)
     if not _NAME.fullmatch(path.stem):
         raise DataError(
             "{!r} cannot be the name of a wording. Rename the file: letters, digits, dots, "
@@ -203,19 +205,13 @@ def read_prompts(path: Path) -> str:
         except UsageError as error:
             raise DataError(error_text(error), file=path, item=f"prompts.{form}") from None
     if not file.system and all(prompt == WordedPrompt() for prompt in prompts.values()):
-        what = (
-            _("has the published prompt of {}", ", ".join(prompts))
-            if prompts
-            else _("names no task and has no system prompt")
-        )
-        raise DataError("wording {!r} changes nothing: it {}", path.stem, what, file=path)
-    own = Wording(
-        what=file.what or _("the user's own"),
-        source=file.source or path.name,
-        prompts=prompts,
-        system=file.system,
-    )
-    name = f"{path.stem}@{own.content_hash}"
+        reason = _("names no task and has no system prompt")
+        if prompts:
+            reason = _("has the published prompt of {}", ", ".join(prompts))
+        raise DataError("wording {!r} changes nothing: it {}", path.stem, reason, file=path)
+    what, source = file.what or _("the user's own"), file.source or path.name
+    own = Wording(what=what, source=source, prompts=prompts, system=file.system)
+    name = f"{path.stem}{_OWN_MARK}{own.content_hash}"
     register_wordings({name: own})
     return name
 

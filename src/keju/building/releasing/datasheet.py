@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from keju.building.markdown import NOTHING, format_cell, format_table
 from keju.building.releasing.summary import ReleaseSummary
-from keju.datasets.distributions import distribution_lines
-from keju.datasets.stats import Stats
+from keju.datasets.stats import Stats, distribution_lines
 from keju.datasets.store import DatasetManifest
 from keju.errors import UsageError, number_of, unknown_name
 from keju.files import read_toml, shipped_toml

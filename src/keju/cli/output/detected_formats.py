@@ -8,8 +8,7 @@ from pathlib import Path
 from rich.cells import cell_len
 
 from keju.cli.output.console import translate
-from keju.datasets.examine import Examination
-from keju.datasets.preview import Preview
+from keju.datasets.examine import Examination, Preview
 from keju.datasets.readers.detecting import LOWEST, Candidate
 from keju.datasets.readers.draft import Drafted, mapping_lines, mapping_text
 from keju.datasets.readers.import_log import fields_used

@@ -148,17 +148,16 @@ def _sources_table(stats: Stats) -> Table:
 
 
 def _distributions_table(stats: Stats) -> Table:
-    from keju.datasets.distributions import distribution_lines
+    from keju.datasets.stats import distribution_lines
 
     table = plain_table(
         *name_columns("distribution of", "unit", "number of"),
         title=_("distributions"),
     )
-    for line in distribution_lines(stats.distributions):
-        counts = _RANGE.sub(_name_range, line.counts).replace(
-            " and more:", in_terminal(_(" and more:"))
-        )
-        table.add_row(translate(line.measure), translate(line.unit), counts)
+    for measure, unit, counts in distribution_lines(stats.distributions):
+        named = _RANGE.sub(_name_range, counts)
+        named = named.replace(" and more:", in_terminal(_(" and more:")))
+        table.add_row(translate(measure), translate(unit), named)
     return table
 
 

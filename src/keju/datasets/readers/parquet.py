@@ -7,8 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
-from keju.datasets.definitions import know_stored
-from keju.datasets.manifest import PARTITIONED, find_items
+from keju.datasets.manifest import PARTITIONED, find_items, know_stored
 from keju.datasets.packed import TABLES, Packed
 from keju.datasets.readers.base import (
     Detection,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from keju.datasets.definitions import write_definitions
+from keju.datasets.manifest import write_definitions
 from keju.datasets.packed import write_packed
 from keju.datasets.store import Dataset
+from keju.datasets.table import BATCH_ROWS
 from keju.datasets.writers.base import Writer
 from keju.datasets.writing import items_writer
 from keju.files import write_json
@@ -37,7 +38,7 @@ def write_parquet(dataset: Dataset, out: Path) -> Iterator[str]:
     many = len(dataset) > MANY_ITEMS
     benchmarks = set()
     refs: dict[str, ImageRef] = {}
-    with items_writer(out, rows=None if many else ITEM_ROWS) as writer:
+    with items_writer(out, rows=BATCH_ROWS if many else ITEM_ROWS) as writer:
         for item in dataset:
             writer.add(item)
             benchmarks.add(item.benchmark)
