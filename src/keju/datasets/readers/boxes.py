@@ -11,6 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple
@@ -31,7 +32,7 @@ from keju.errors import DataError, shortened
 from keju.files import shipped_toml
 from keju.items import Box
 from keju.settings import Settings
-from keju.texts import _, both, hint_of, n_
+from keju.texts import _, hint_of, n_
 
 MOST_BOXES = 10_000
 """Maximum number of boxes of one image. The densest rubbings have some hundred characters."""
@@ -53,7 +54,6 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         title: its name for users.
-        begins: the characters with which a JSON file of it may begin.
         signs: patterns that are all found in the beginning of a JSON file.
         images: the key of the images, whose objects are also read without it. Where there is none,
             a file that is an object annotates the image that is called as the file.
@@ -75,7 +75,6 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     title: str
-    begins: str = ""
     signs: list[str] = []
     images: str = ""
     image: list[str] = []
@@ -120,159 +119,13 @@ class BoxSettings(Settings, frozen=True, kw_only=True):
 
 
 class Annotations(NamedTuple):
-    """The boxes of one source.
+    """The boxes on each image that has an annotation, even an empty one; and notes for the user."""
 
-    Attributes:
-        form: their form, a key of `FORMS`.
-        of: the boxes on each image that has an annotation, even an empty one.
-        files: the annotation file of each such image.
-        notes: what was skipped, for the user.
-    """
-
-    form: str
     of: dict[Path, list[Drawn]]
-    files: dict[Path, Path]
-    notes: tuple[str, ...] = ()
+    notes: list[str]
 
 
-def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) -> Annotations:
-    """The boxes on each image of a directory that has an annotation, even an empty one.
-
-    Raises:
-        DataError: no boxes, or boxes in several forms; a file that does not have its form; an image
-            that is missing, or that two files have boxes for.
-    """
-    finder = ImageFinder([folder], images)
-    files, pictures = (
-        [PurePosixPath(path.relative_to(folder).as_posix()) for path in paths]
-        for paths in (files_under(folder, SUFFIXES), images)
-    )
-    recognised = recognise_boxes(files, partial(_head, folder), pictures)
-    forms = recognised.forms
-    if len(forms) > 1:
-        shown = [f"{NAMES[form]} ({paths[0]})" for form, paths in forms.items()]
-        raise DataError(
-            "boxes in {} forms: {}",
-            len(forms),
-            both(shown),
-            file=folder,
-            hint="Keep one of them in this folder",
-        )
-    unread = join_names(map(str, recognised.unknown))
-    if not forms:
-        wanted = ", ".join(NAMES.values())
-        problem = _("expected boxes as {}; found none", wanted)
-        if recognised.unknown:
-            problem = _("expected boxes as {}; found none. Not recognised: {}", wanted, unread)
-        raise DataError(
-            problem,
-            file=folder,
-            hint=_(
-                "Put the files with the boxes into this folder. The first line of a table has its "
-                "column names: image,xmin,ymin,xmax,ymax"
-            ),
-        )
-    name = next(iter(forms))
-    for path in recognised.unknown:
-        # The boxes of that image would be lost.
-        if finder.has_stem(path.stem) and path.suffix.casefold() != ".txt":
-            raise DataError(
-                "it is not readable as {}, the form of the other boxes",
-                NAMES[name],
-                file=folder / path,
-                hint="Correct it, or remove it",
-            )
-    annotations = collect_boxes(name, (folder / path for path in forms[name]), finder, settings)
-    notes = (_("files not read: {}", unread),) if recognised.unknown else ()
-    return annotations._replace(notes=(*annotations.notes, *notes))
-
-
-class _Record(NamedTuple):
-    """One image in a file: its name, its size where that is stated, and its shapes.
-
-    The place has no item where the file is of this image alone.
-    """
-
-    place: Place
-    name: str
-    size: tuple[float, float]
-    shapes: Iterable[tuple[Place, object]]
-
-
-def collect_boxes(
-    name: str, files: Iterable[Path], images: ImageFinder, settings: BoxSettings
-) -> Annotations:
-    """The boxes in files of one form, on the images of a source.
-
-    Raises:
-        DataError: a file does not have the form, or an image is missing.
-    """
-    annotations = Annotations(name, {}, {})
-    missing: dict[str, Place] = {}
-    counts: Counter[str] = Counter()
-    for file in files:
-        form, records = _read(name, file)
-        for place, image, size, shapes in records:
-            path = images.find(image, place) if place.item else images.beside(file, image)
-            if path is None:
-                missing.setdefault(image, place)
-                continue
-            first = annotations.files.setdefault(path, file)
-            if first != file:
-                raise DataError(
-                    "{} also has the boxes of {}",
-                    shortened(first.name),
-                    path.name,
-                    file=file,
-                    hint="Keep one of the two files",
-                )
-            boxes = annotations.of.setdefault(path, [])
-            for where, shape in shapes:
-                if word := _skipped(form, shape):
-                    counts[word] += 1
-                    continue
-                if len(boxes) == MOST_BOXES:
-                    raise where.error(
-                        _(
-                            "more than {} boxes on {}",
-                            MOST_BOXES,
-                            path.name,
-                            hint="Check the file: an image of oracle bones has a few hundred at "
-                            "most",
-                        )
-                    )
-                boxes.append(Drawn(_box_of(form, shape, where), where, size, form.relative))
-    notes: list[str] = [_("skipped {} {}", count, word) for word, count in counts.items()]
-    if missing:
-        names = join_names(
-            _("{!r} (of {})", shortened(name), place.item) for name, place in missing.items()
-        )
-        if not settings.skip_missing:
-            raise DataError(
-                n_(
-                    "{n:,} image is missing: {}",
-                    "{n:,} images are missing: {}",
-                    len(missing),
-                    names,
-                    hint="Add them, or skip them: --option skip-missing=yes",
-                ),
-                file=next(iter(missing.values())).file,
-            )
-        notes.append(_("skipped the boxes of {} missing images: {}", len(missing), names))
-    return annotations._replace(notes=tuple(notes))
-
-
-def _skipped(form: Form, shape: object) -> str:
-    """The word for a shape that is not the box of a character; empty for a box."""
-    if form.crowd and _at(shape, form.crowd):
-        return _("annotations of crowds")
-    kind = str(_at(shape, form.kind) or "") if form.kind else ""
-    if not form.kind or kind in form.kinds:
-        return ""
-    return _("{}s of the kind {!r}", form.box, kind[:20])
-
-
-# ---- recognising
+# ---- finding files
 
 
 class Recognised(NamedTuple):
@@ -303,7 +156,7 @@ def recognise_boxes(
             if stem in stems or ("labels" in path.parts[:-1] and stem not in _OTHER_TEXTS):
                 labels.append(path)
                 line = next(filter(str.strip, text(path)[:100_000].split("\n")[:50]), "")
-                any_labels |= yolo_shares(line) is not None
+                any_labels |= _yolo_shares(line) is not None
         elif form := _form_of(path.stem, suffix, text(path)):
             recognised.forms.setdefault(form, []).append(path)
         else:
@@ -319,27 +172,54 @@ def _form_of(stem: str, suffix: str, text: str) -> str:
     """The form of a file, by the beginning of its text; empty where it has none."""
     if suffix == ".xml":
         return "voc"
-    start = text.lstrip("\ufeff \t\r\n")[:1]
-    if "json" in suffix and start:
+    text = text.lstrip("\ufeff \t\r\n")
+    if "json" in suffix:
         for name, form in FORMS.items():
-            if start in form.begins and all(re.search(sign, text) for sign in form.signs):
+            if form.signs and all(re.search(sign, text) for sign in form.signs):
                 return name
-    if suffix == ".json" and start == "{":
-        return ""
+        if suffix == ".json" and text.startswith("{"):
+            return ""
     is_table = stem == "boxes" or (suffix in {".csv", ".tsv"} and _is_head(text))
     return "table" if is_table else ""
 
 
 def _is_head(text: str) -> bool:
     """Whether the first line of a table names the columns of boxes."""
-    line = text.lstrip("\ufeff").partition("\n")[0].partition("\r")[0]
+    line = text.partition("\n")[0].partition("\r")[0]
     try:
         columns = next(csv.reader([line], delimiter=max(",\t;", key=line.count)), [])
     except csv.Error:
         return False
-    return _VIA_COLUMN in columns or any(
-        _names(("image", *sides), columns) for sides in _SIDES.values()
+    return any(_names(("image", *sides), columns) for sides in _SIDES.values())
+
+
+def find_annotations(
+    folder: Path, images: Iterable[Path]
+) -> tuple[str, list[Path], list[PurePosixPath]]:
+    """The form of the boxes in a directory, their files, and files that are not recognised.
+
+    Raises:
+        DataError: no boxes, or boxes in several forms.
+    """
+    files, image_paths = (
+        [PurePosixPath(path.relative_to(folder).as_posix()) for path in paths]
+        for paths in (files_under(folder, SUFFIXES), images)
     )
+    forms, unknown = recognise_boxes(files, partial(_head, folder), image_paths)
+    if len(forms) != 1:
+        found = [f"{NAMES[form]} ({paths[0]})" for form, paths in forms.items()]
+        other = _(". Not recognised: {}", join_names(map(str, unknown))) if unknown else ""
+        raise DataError(
+            "expected boxes as one of {}; found {}{}",
+            ", ".join(NAMES.values()),
+            join_names(found) or _("none"),
+            other,
+            file=folder,
+            hint="Put the files with the boxes into this folder, in one form alone. The first line "
+            "of a table has its column names: image,xmin,ymin,xmax,ymax",
+        )
+    ((name, paths),) = forms.items()
+    return name, [folder / path for path in paths], unknown
 
 
 def _head(folder: Path, path: PurePosixPath) -> str:
@@ -348,6 +228,109 @@ def _head(folder: Path, path: PurePosixPath) -> str:
         data = file.read(HEAD)
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     return data.decode("utf-16" if wide else "utf-8", "replace").replace("\r\n", "\n")
+
+
+# ---- the boxes of images
+
+
+def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) -> Annotations:
+    """The boxes on each image of a directory that has an annotation, even an empty one.
+
+    Raises:
+        DataError: no boxes, or boxes in several forms; a file that does not have its form; an image
+            that is missing, or that two files have boxes for.
+    """
+    finder = ImageFinder([folder], images)
+    form, files, unknown = find_annotations(folder, images)
+    for path in unknown:
+        # The boxes of that image would be lost.
+        if finder.has_stem(path.stem) and path.suffix.casefold() != ".txt":
+            raise DataError(
+                "it is not readable as {}, the form of the other boxes",
+                NAMES[form],
+                file=folder / path,
+                hint="Correct it, or remove it",
+            )
+    annotations = collect_boxes(form, files, finder, settings)
+    if unknown:
+        annotations.notes.append(_("files not read: {}", join_names(map(str, unknown))))
+    return annotations
+
+
+class _Record(NamedTuple):
+    """One image in a file: its name, its size where that is stated, and its shapes.
+
+    The place has no item where the file is of this image alone.
+    """
+
+    place: Place
+    name: str
+    size: tuple[float, float]
+    shapes: Iterable[tuple[Place, object]]
+
+
+def collect_boxes(
+    name: str, files: Iterable[Path], images: ImageFinder, settings: BoxSettings
+) -> Annotations:
+    """The boxes in files of one form, on the images of a source.
+
+    Raises:
+        DataError: a file does not have the form, or an image is missing.
+    """
+    annotations = Annotations({}, [])
+    first: dict[Path, Path] = {}
+    missing: dict[str, Place] = {}
+    counts: Counter[str] = Counter()
+    for file in files:
+        form, records = _read(name, file)
+        for place, image, size, shapes in records:
+            path = images.find(image, place) if place.item else images.beside(file, image)
+            if path is None:
+                missing.setdefault(image, place)
+                continue
+            if first.setdefault(path, file) != file:
+                raise DataError(
+                    "{} also has the boxes of {}",
+                    shortened(first[path].name),
+                    path.name,
+                    file=file,
+                    hint="Keep one of the two files",
+                )
+            boxes = annotations.of.setdefault(path, [])
+            for where, shape in shapes:
+                if word := _skipped(form, shape):
+                    counts[word] += 1
+                    continue
+                if len(boxes) == MOST_BOXES:
+                    hint = _("Check the file: an image of oracle bones has a few hundred at most")
+                    raise where.error(_("more than {} boxes on {}", MOST_BOXES, path.name), hint)
+                boxes.append(Drawn(_box_of(form, shape, where), where, size, form.relative))
+    annotations.notes.extend(_("skipped {} {}", count, word) for word, count in counts.items())
+    if missing:
+        names = join_names(
+            _("{!r} (of {})", shortened(name), place.item) for name, place in missing.items()
+        )
+        note = n_(
+            "{n:,} image is missing: {}",
+            "{n:,} images are missing: {}",
+            len(missing),
+            names,
+            hint="Add them, or skip them: --option skip-missing=yes",
+        )
+        if not settings.skip_missing:
+            raise DataError(note, file=next(iter(missing.values())).file)
+        annotations.notes.append(_("skipped boxes: {}", note))
+    return annotations
+
+
+def _skipped(form: Form, shape: object) -> str:
+    """The word for a shape that is not the box of a character; empty for a box."""
+    if form.crowd and _at(shape, form.crowd):
+        return _("annotations of crowds")
+    kind = str(_at(shape, form.kind) or "") if form.kind else ""
+    if not form.kind or kind in form.kinds:
+        return ""
+    return _("{}s of the kind {!r}", form.box, kind[:20])
 
 
 # ---- reading a file
@@ -361,11 +344,10 @@ def _read(name: str, file: Path) -> tuple[Form, Iterable[_Record]]:
     if name == "yolo":
         return form, [_Record(Place(file, ""), "", (0, 0), _yolo_shapes(file))]
     if name == "voc":
-        content: object = _xml_record(file, form)
-    elif form.by_id:
-        content = msgspec.structs.asdict(_decoded(source_text(file), file, type=_JoinedLists))
-    else:
-        content = _decoded(source_text(file), file)
+        return form, _records(form, _xml_record(file, form), file)
+    content = _decoded(file, _JoinedLists if form.by_id else object)
+    if form.by_id:
+        content = msgspec.structs.asdict(content)
     return form, _records(form, content, file)
 
 
@@ -382,7 +364,14 @@ class _JoinedLists(msgspec.Struct):
 class _ImageLink(msgspec.Struct):
     """The id of the image of a shape, in a list of the shapes of all images."""
 
-    image_id: object = None
+    image_id: int | float | str | None = None
+
+
+def _decoded(file: Path, type: Any) -> Any:  # noqa: A002, ANN401 - as msgspec calls it
+    try:
+        return msgspec.json.decode(source_text(file), type=type)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise _faulty(_("not readable as JSON boxes: {}", error), Place(file, "")) from None
 
 
 def _records(form: Form, content: object, file: Path) -> list[_Record]:
@@ -394,33 +383,30 @@ def _records(form: Form, content: object, file: Path) -> list[_Record]:
     shapes_by_id: dict[object, list[tuple[int, Raw]]] = {}
     for place, record in _numbered(listed, Place(file, ""), "" if single else form.record):
         if not isinstance(record, dict):
-            raise box_error(_("expected an object; found {}", type(record).__name__), place)
+            raise _faulty(_("expected an object; found {}", type(record).__name__), place)
         name = next(filter(None, (text_of(record, field, place) for field in form.image)), "")
         if not name and not single:
-            raise box_error(_("it does not name its image: {}", ", ".join(form.image)), place)
+            raise _faulty(_("it does not name its image: {}", ", ".join(form.image)), place)
         shapes: Iterable[tuple[Place, object]]
         if form.by_id:
-            image_id = _id(record.get("id"), "id", place)
-            if image_id in shapes_by_id:
-                raise place.error(_("two images have this id", hint="Give each image its own id"))
+            image_id = record.get("id")
+            if not isinstance(image_id, int | float | str) or image_id in shapes_by_id:
+                raise _faulty(_("the image has no id of its own"), place)
             shapes_by_id[image_id] = []
             shapes = _decoded_shapes(shapes_by_id[image_id], file, form.box)
         else:
             value = next(filter(None, map(record.get, form.boxes)), None)
             shapes = list(_numbered(value, place, form.box))
         records.append(_Record(place, name, _size(form, record, place), shapes))
-    if form.by_id:
-        stored: Any = _at(content, form.boxes[0]) or []
-        for number, shape in enumerate(stored, start=1):
-            place = Place(file, f"{form.box} {number}")
-            try:
+    if form.by_id and isinstance(content, dict):
+        for number, shape in enumerate(content[form.boxes[0]] or [], start=1):
+            link = _ImageLink()
+            with suppress(msgspec.MsgspecError):
                 link = msgspec.json.decode(shape, type=_ImageLink)
-            except msgspec.MsgspecError:
-                link = _ImageLink()
-            image_id = _id(link.image_id, "image_id", place)
-            if image_id not in shapes_by_id:
-                raise box_error(_("no image has the id {}", image_id), place)
-            shapes_by_id[image_id].append((number, shape))
+            if link.image_id not in shapes_by_id:
+                place = Place(file, f"{form.box} {number}")
+                raise _faulty(_("no image has the id {}", link.image_id), place)
+            shapes_by_id[link.image_id].append((number, shape))
     return records
 
 
@@ -435,16 +421,10 @@ def _numbered(values: object, place: Place, word: str) -> Iterator[tuple[Place, 
     """The values of a list, or of an object by key, each with its place; none of null."""
     values = list(values.values()) if isinstance(values, dict) else values
     if not isinstance(values, list | None):
-        raise box_error(_("expected a list; found {}", type(values).__name__), place)
+        raise _faulty(_("expected a list; found {}", type(values).__name__), place)
     for number, value in enumerate(values or (), start=1):
         item = ", ".join(filter(None, (place.item, f"{word} {number}" if word else "")))
         yield Place(place.file, item), value
-
-
-def _id(value: object, field: str, place: Place) -> int | float | str:
-    if not isinstance(value, int | float | str):
-        raise box_error(_("its {} is not a number or text", field), place)
-    return value
 
 
 def _xml_record(file: Path, form: Form) -> JsonObject:
@@ -472,13 +452,13 @@ def _yolo_shapes(file: Path) -> Iterator[tuple[Place, object]]:
     for number, line in enumerate(source_text(file).split("\n"), start=1):
         if not line.strip():
             continue
-        place, shares = Place(file, f"line {number}"), yolo_shares(line)
+        place, shares = Place(file, f"line {number}"), _yolo_shares(line)
         if shares is None or not all(abs(share) <= LARGEST_SHARE for share in shares):
             raise place.error(_("{!r} is not a line of a YOLO file", line.strip()[:60]), hint)
         yield place, {"box": shares} if len(shares) == 4 else {"outline": [shares]}
 
 
-def yolo_shares(line: str) -> list[float] | None:
+def _yolo_shares(line: str) -> list[float] | None:
     """The numbers after the class of a line; None if it is not a line of YOLO."""
     label, *words = line.split() or [""]
     if not label.isascii() or not label.isdigit() or len(words) < 4 or len(words) % 2:
@@ -489,8 +469,6 @@ def yolo_shares(line: str) -> list[float] | None:
         return None
 
 
-_VIA_COLUMN = "region_shape_attributes"
-
 _SIDES = {"xyxy": ("left", "top", "right", "bottom"), "xywh": ("left", "top", "width", "height")}
 
 
@@ -498,36 +476,26 @@ def _read_table(file: Path) -> tuple[Form, list[_Record]]:
     """The records of a table with a line for each box, or for an image without boxes."""
     rows = all_rows(file)
     columns = list(rows[0].cells)
-    records: list[_Record] = []
-    if _VIA_COLUMN in columns:
-        for place, cells in rows:
-            text = text_of(cells, _VIA_COLUMN, place).strip()
-            shape = {"shape_attributes": _decoded(text or "{}", file, place.item)}
-            shapes = [(place, shape)] if text not in {"", "{}"} else []
-            records.append(
-                _Record(place, text_of(cells, "filename", place).strip(), (0, 0), shapes)
-            )
-        return FORMS["via"], records
     has_corners, has_size = (_names(sides, columns) for sides in _SIDES.values())
-    convention = "xywh" if has_size and not has_corners else "xyxy"
+    convention: Literal["xywh", "xyxy"] = "xywh" if has_size and not has_corners else "xyxy"
     wanted = {role: Field(FORMS["table"].columns[role]) for role in ("image", *_SIDES[convention])}
     fields = map_fields(file, [cells for __, cells in rows], wanted)
     sides = [fields[side] for side in _SIDES[convention]]
     size = ["width", "height"] if convention == "xyxy" and {"width", "height"} <= {*columns} else []
     import_log().columns(fields, [name for name in columns if name not in size])
     form = replace(FORMS["table"], size=size, numbers=sides, convention=convention)
-    fractions = True
+    records: list[_Record] = []
+    largest = 0.0
     for place, cells in rows:
         stated = any(cells.get(side) not in (None, "") for side in sides)
-        fractions &= not stated or all(
-            0 <= _number(place, cells.get(side), side) <= 1 for side in sides
-        )
         shapes = [(place, cells)] if stated else []
+        if stated and largest <= 1:
+            largest = max(largest, *(abs(_number(place, cells.get(side), side)) for side in sides))
         name = text_of(cells, fields["image"], place).strip()
         records.append(_Record(place, name, _size(form, cells, place), shapes))
-    if fractions and any(record.shapes for record in records):
+    if 0 < largest <= 1:
         problem = _("the boxes of the table are fractions of the image, not pixels")
-        raise box_error(problem, rows[0].place)
+        raise _faulty(problem, rows[0].place)
     return form, records
 
 
@@ -556,7 +524,7 @@ def _box_of(form: Form, shape: object, place: Place) -> Box:
         xs, ys = _points(shape, form.points, place)
         return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
     if not isinstance(values, list) or len(values) != 4:
-        raise box_error(_("{} is not a list of four numbers", fields[0]), place)
+        raise _faulty(_("{} is not a list of four numbers", fields[0]), place)
     x, y, right, bottom = [
         # Most are plain numbers, of which there may be millions.
         float(value)
@@ -579,15 +547,15 @@ def _points(
     if len(fields) == 1 and isinstance(lists[0], list):
         lists = lists[0]
     if not all(isinstance(values, list) for values in lists):
-        raise box_error(_("{} is not a list of points", fields[0]), place)
+        raise _faulty(_("{} is not a list of points", fields[0]), place)
     numbers = [[_number(place, value, fields[0]) for value in values] for values in lists]
     if len(fields) == 1:
         numbers = [[n for row in numbers for n in row[start::2]] for start in (0, 1)]
     xs, ys = numbers
     if len(xs) != len(ys):
-        raise box_error(_("a polygon has unequal numbers of x and y"), place)
+        raise _faulty(_("a polygon has unequal numbers of x and y"), place)
     if not xs:
-        raise box_error(_("the shape has no points"), place)
+        raise _faulty(_("the shape has no points"), place)
     return xs, ys
 
 
@@ -605,9 +573,9 @@ def _number(place: Place, value: object, field: str) -> float:
         number = math.nan
     if math.isnan(number):
         shown = "" if value is None else str(value)[:40]
-        raise box_error(_("{!r} is not a number (field {})", shown, field), place)
+        raise _faulty(_("{!r} is not a number (field {})", shown, field), place)
     if abs(number) > LARGEST:
-        raise box_error(_("{} is too large for an image (field {})", str(value)[:40], field), place)
+        raise _faulty(_("{} is too large for an image (field {})", str(value)[:40], field), place)
     return number
 
 
@@ -625,20 +593,6 @@ def _at(value: object, path: str) -> object:
     return value
 
 
-def _decoded(
-    text: str,
-    file: Path,
-    item: str = "",
-    *,
-    type: Any = object,  # noqa: A002, ANN401 - as msgspec calls it
-) -> Any:  # noqa: ANN401 - of the type
-    try:
-        return msgspec.json.decode(text, type=type)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        problem = _("not readable as JSON boxes: {}", error)
-        raise box_error(problem, Place(file, item)) from None
-
-
-def box_error(problem: str, place: Place) -> DataError:
+def _faulty(problem: str, place: Place) -> DataError:
     """The error about one record of an annotation file."""
     return place.error(problem, hint_of(problem) or _("Correct it, or export it again"))
