@@ -75,13 +75,15 @@ def test_a_table_of_boxes_may_give_sizes_and_has_known_columns(read, tmp_path: P
     put(tmp_path / "a/p.png", picture(1))
     table(
         tmp_path / "a/boxes.csv",
-        ("file", "x", "y", "w", "h", "label"),
+        ("file", "x", "y", "width", "height", "label"),
         ("p.png", 2, 3, 10, 20, "王"),
     )
     done = read("obi-recognition", tmp_path / "a")
     assert done.items[-1].boxes == (Box(x0=2, y0=3, x1=12, y1=23),)
     table(tmp_path / "a/boxes.csv", ("pic", "l", "o", "r", "u"), ("p.png", 2, 3, 10, 20))
-    with pytest.raises(DataError, match=r"no field for the image .*Rename it to image"):
+    with pytest.raises(
+        DataError, match=r"a column for the image \(image or filename .*Name the columns image,xmin"
+    ):
         read("obi-recognition", tmp_path / "a")
 
 

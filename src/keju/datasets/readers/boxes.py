@@ -6,26 +6,24 @@ declares each, and one engine reads them. YOLO's lines and tables become such re
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from lxml import etree
-from msgspec import Meta, Raw
+from msgspec import Meta
 from msgspec.structs import replace
 
 from keju.datasets.readers.base import files_under, join_names, plain_file, source_text
 from keju.datasets.readers.box_fitting import Drawn
 from keju.datasets.readers.images import ImageFinder
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.records import Field, JsonObject, Place, map_fields, plain_field, text_of
+from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.tables import all_rows
 from keju.datasets.readers.xml_parsing import LARGEST, children, name_of, parse_xml
 from keju.errors import DataError, shortened
@@ -65,13 +63,12 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         by_id: the boxes of all images are in one list, and have the image's ``id`` as ``image_id``.
         numbers: the fields with the four numbers of a box, or the one field with a list of them.
         convention: what they mean: two corners, a corner and the size, or the centre and the size.
-        points: where there are no numbers, the field with lists of x, y, x, y …, or two fields with
-            all x and all y. The box is the bounding box.
+        points: where there are no numbers, the field with lists of x, y, x, y …, whose bounding box
+            is the box.
         relative: whether coordinates are shares of the image.
         kind: the field with the kind of a shape.
         kinds: the kinds that are read; others are counted.
         crowd: a field that marks the box of several characters, which is counted and not read.
-        columns: the names of columns by role.
     """
 
     title: str
@@ -85,18 +82,22 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     by_id: bool = False
     numbers: list[str] = []
     convention: Literal["xyxy", "xywh", "cxcywh"] = "xyxy"
-    points: list[str] = []
+    points: str = ""
     relative: bool = False
     kind: str = ""
     kinds: list[str] = []
     crowd: str = ""
-    columns: dict[str, tuple[str, ...]] = {}
 
 
 FORMS = shipped_toml("keju.datasets.readers", "boxes.toml", dict[str, Form])
 """The forms of annotations, by name."""
 
 NAMES = {name: form.title for name, form in FORMS.items()}
+
+_TABLES = (
+    FORMS["table"],
+    replace(FORMS["table"], numbers=["x", "y", "width", "height"], convention="xywh", size=[]),
+)
 
 
 class BoxSettings(Settings, frozen=True, kw_only=True):
@@ -185,12 +186,8 @@ def _form_of(stem: str, suffix: str, text: str) -> str:
 
 def _is_head(text: str) -> bool:
     """Whether the first line of a table names the columns of boxes."""
-    line = text.partition("\n")[0].partition("\r")[0]
-    try:
-        columns = next(csv.reader([line], delimiter=max(",\t;", key=line.count)), [])
-    except csv.Error:
-        return False
-    return any(_names(("image", *sides), columns) for sides in _SIDES.values())
+    columns = re.findall(r'[^,;\t"\s]+', text.lstrip().partition("\n")[0])
+    return any({*form.numbers} <= {*columns} for form in _TABLES)
 
 
 def find_annotations(
@@ -345,33 +342,11 @@ def _read(name: str, file: Path) -> tuple[Form, Iterable[_Record]]:
         return form, [_Record(Place(file, ""), "", (0, 0), _yolo_shapes(file))]
     if name == "voc":
         return form, _records(form, _xml_record(file, form), file)
-    content = _decoded(file, _JoinedLists if form.by_id else object)
-    if form.by_id:
-        content = msgspec.structs.asdict(content)
-    return form, _records(form, content, file)
-
-
-class _JoinedLists(msgspec.Struct):
-    """A file with the boxes of all images in one list, as COCO's.
-
-    They stay JSON until they are used: a million decoded ones take most of a gigabyte.
-    """
-
-    images: object = None
-    annotations: list[Raw] | None = None
-
-
-class _ImageLink(msgspec.Struct):
-    """The id of the image of a shape, in a list of the shapes of all images."""
-
-    image_id: int | float | str | None = None
-
-
-def _decoded(file: Path, type: Any) -> Any:  # noqa: A002, ANN401 - as msgspec calls it
     try:
-        return msgspec.json.decode(source_text(file), type=type)
+        content = msgspec.json.decode(source_text(file))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise _faulty(_("not readable as JSON boxes: {}", error), Place(file, "")) from None
+    return form, _records(form, content, file)
 
 
 def _records(form: Form, content: object, file: Path) -> list[_Record]:
@@ -379,42 +354,37 @@ def _records(form: Form, content: object, file: Path) -> list[_Record]:
     listed: object = [content] if single else content
     if isinstance(content, dict) and form.images:
         listed = content.get(form.images, content)
-    records: list[_Record] = []
-    shapes_by_id: dict[object, list[tuple[int, Raw]]] = {}
+    joined: dict[object, list[tuple[Place, object]]] = {}
+    if form.by_id:
+        for place, shape in _numbered(_at(content, form.boxes[0]), Place(file, ""), form.box):
+            joined.setdefault(_id(shape, "image_id", place), []).append((place, shape))
+    records: dict[object, _Record] = {}
     for place, record in _numbered(listed, Place(file, ""), "" if single else form.record):
         if not isinstance(record, dict):
             raise _faulty(_("expected an object; found {}", type(record).__name__), place)
         name = next(filter(None, (text_of(record, field, place) for field in form.image)), "")
         if not name and not single:
             raise _faulty(_("it does not name its image: {}", ", ".join(form.image)), place)
-        shapes: Iterable[tuple[Place, object]]
+        key: object = place
         if form.by_id:
-            image_id = record.get("id")
-            if not isinstance(image_id, int | float | str) or image_id in shapes_by_id:
-                raise _faulty(_("the image has no id of its own"), place)
-            shapes_by_id[image_id] = []
-            shapes = _decoded_shapes(shapes_by_id[image_id], file, form.box)
+            key = _id(record, "id", place)
+            if key in records:
+                raise _faulty(_("two images have this id"), place)
+            shapes = joined.pop(key, [])
         else:
             value = next(filter(None, map(record.get, form.boxes)), None)
             shapes = list(_numbered(value, place, form.box))
-        records.append(_Record(place, name, _size(form, record, place), shapes))
-    if form.by_id and isinstance(content, dict):
-        for number, shape in enumerate(content[form.boxes[0]] or [], start=1):
-            link = _ImageLink()
-            with suppress(msgspec.MsgspecError):
-                link = msgspec.json.decode(shape, type=_ImageLink)
-            if link.image_id not in shapes_by_id:
-                place = Place(file, f"{form.box} {number}")
-                raise _faulty(_("no image has the id {}", link.image_id), place)
-            shapes_by_id[link.image_id].append((number, shape))
-    return records
+        records[key] = _Record(place, name, _size(form, record, place), shapes)
+    for image_id, shapes in joined.items():
+        raise _faulty(_("no image has the id {}", image_id), shapes[0][0])
+    return list(records.values())
 
 
-def _decoded_shapes(
-    shapes: Iterable[tuple[int, Raw]], file: Path, word: str
-) -> Iterator[tuple[Place, object]]:
-    for number, shape in shapes:
-        yield Place(file, f"{word} {number}"), msgspec.json.decode(shape)
+def _id(record: object, field: str, place: Place) -> int | float | str:
+    value = _at(record, field)
+    if not isinstance(value, int | float | str):
+        raise _faulty(_("its {} is not a number or text", field), place)
+    return value
 
 
 def _numbered(values: object, place: Place, word: str) -> Iterator[tuple[Place, object]]:
@@ -469,41 +439,35 @@ def _yolo_shares(line: str) -> list[float] | None:
         return None
 
 
-_SIDES = {"xyxy": ("left", "top", "right", "bottom"), "xywh": ("left", "top", "width", "height")}
-
-
 def _read_table(file: Path) -> tuple[Form, list[_Record]]:
     """The records of a table with a line for each box, or for an image without boxes."""
     rows = all_rows(file)
     columns = list(rows[0].cells)
-    has_corners, has_size = (_names(sides, columns) for sides in _SIDES.values())
-    convention: Literal["xywh", "xyxy"] = "xywh" if has_size and not has_corners else "xyxy"
-    wanted = {role: Field(FORMS["table"].columns[role]) for role in ("image", *_SIDES[convention])}
-    fields = map_fields(file, [cells for __, cells in rows], wanted)
-    sides = [fields[side] for side in _SIDES[convention]]
-    size = ["width", "height"] if convention == "xyxy" and {"width", "height"} <= {*columns} else []
-    import_log().columns(fields, [name for name in columns if name not in size])
-    form = replace(FORMS["table"], size=size, numbers=sides, convention=convention)
+    forms = (form for form in _TABLES if {*form.numbers} <= {*columns})
+    form = next(forms, FORMS["table"])
+    image = next((name for name in form.image if name in columns), "")
+    if not image or not {*form.numbers} <= {*columns}:
+        problem = _(
+            "a column for the image ({}) or for its box is missing", " or ".join(form.image)
+        )
+        hint = _("Name the columns image,xmin,ymin,xmax,ymax, or image,x,y,width,height")
+        raise DataError(problem, file=file, hint=hint)
+    used = {"image": image} | {number: number for number in form.numbers}
+    import_log().columns(used, [name for name in columns if name not in form.size])
     records: list[_Record] = []
     largest = 0.0
     for place, cells in rows:
-        stated = any(cells.get(side) not in (None, "") for side in sides)
-        shapes = [(place, cells)] if stated else []
+        stated = any(cells.get(side) not in (None, "") for side in form.numbers)
         if stated and largest <= 1:
-            largest = max(largest, *(abs(_number(place, cells.get(side), side)) for side in sides))
-        name = text_of(cells, fields["image"], place).strip()
+            numbers = (abs(_number(place, cells.get(side), side)) for side in form.numbers)
+            largest = max(largest, *numbers)
+        name = text_of(cells, image, place).strip()
+        shapes = [(place, cells)] if stated else []
         records.append(_Record(place, name, _size(form, cells, place), shapes))
     if 0 < largest <= 1:
         problem = _("the boxes of the table are fractions of the image, not pixels")
         raise _faulty(problem, rows[0].place)
     return form, records
-
-
-def _names(roles: Iterable[str], columns: Iterable[str]) -> bool:
-    """Whether the columns of a table name all the roles."""
-    plain = set(map(plain_field, columns))
-    names = FORMS["table"].columns
-    return all(plain & set(map(plain_field, names[role])) for role in roles)
 
 
 # ---- numbers that mean a box
@@ -521,8 +485,7 @@ def _box_of(form: Form, shape: object, place: Place) -> Box:
     else:
         values = [_at(shape, field) for field in fields]
     if form.points and (not isinstance(values, list) or not values or values[0] is None):
-        xs, ys = _points(shape, form.points, place)
-        return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
+        return _bounding_box(shape, form.points, place)
     if not isinstance(values, list) or len(values) != 4:
         raise _faulty(_("{} is not a list of four numbers", fields[0]), place)
     x, y, right, bottom = [
@@ -539,24 +502,16 @@ def _box_of(form: Form, shape: object, place: Place) -> Box:
     return Box(x0=x, y0=y, x1=right, y1=bottom)
 
 
-def _points(
-    shape: object, fields: Sequence[str], place: Place
-) -> tuple[Sequence[float], Sequence[float]]:
-    """The x and the y of points, of which there are some."""
-    lists: list[Any] = [_at(shape, field) for field in fields]
-    if len(fields) == 1 and isinstance(lists[0], list):
-        lists = lists[0]
-    if not all(isinstance(values, list) for values in lists):
-        raise _faulty(_("{} is not a list of points", fields[0]), place)
-    numbers = [[_number(place, value, fields[0]) for value in values] for values in lists]
-    if len(fields) == 1:
-        numbers = [[n for row in numbers for n in row[start::2]] for start in (0, 1)]
-    xs, ys = numbers
-    if len(xs) != len(ys):
-        raise _faulty(_("a polygon has unequal numbers of x and y"), place)
-    if not xs:
-        raise _faulty(_("the shape has no points"), place)
-    return xs, ys
+def _bounding_box(shape: object, field: str, place: Place) -> Box:
+    """The box around points."""
+    lists = _at(shape, field)
+    if not isinstance(lists, list) or not all(isinstance(values, list) for values in lists):
+        raise _faulty(_("{} is not a list of points", field), place)
+    numbers = [[_number(place, value, field) for value in values] for values in lists]
+    xs, ys = ([number for row in numbers for number in row[start::2]] for start in (0, 1))
+    if not xs or len(xs) != len(ys):
+        raise _faulty(_("the shape has no points, or unequal numbers of x and y"), place)
+    return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
 
 
 def _size(form: Form, record: JsonObject, place: Place) -> tuple[float, float]:
