@@ -164,26 +164,23 @@ def detected(src: Path):
     return READER.detect(Listing(src))
 
 
-def test_detection_names_form_and_source_and_what_is_missing(tmp_path: Path) -> None:
+def test_detection_names_the_source_and_what_is_missing(tmp_path: Path) -> None:
     obi_yinqiwenyuan(tmp_path / "bones")
     found = detected(tmp_path / "bones")
     assert found.fit == 1
-    assert found.what.endswith(": 2 images with boxes: 2 files of YinQiWenYuan's JSON")
+    assert found.what == "OBI-Bench's recognition: 2 images"
     assert found.options == {"source": "YinQiWenYuan_detection"}
     assert found.missing == ""
     assert detected(tmp_path / "bones/none") is None
-    put(tmp_path / "O2BR/1.png", picture(1))
-    assert "expected boxes as one of Pascal VOC" in detected(tmp_path / "O2BR").missing
+    put(tmp_path / "strange/O2BR/1.png", picture(1))
+    put(tmp_path / "strange/other/1.png", picture(1))
+    assert "found also other" in detected(tmp_path / "strange").missing
     put(tmp_path / "other/1.png", picture(1))
     put(tmp_path / "other/1.xml", "<PcGts/>")
     assert detected(tmp_path / "other") is None
 
 
-def test_detection_names_the_forms_of_several_sources(tmp_path: Path) -> None:
+def test_detection_finds_several_sources(tmp_path: Path) -> None:
     obi_recognition(tmp_path / "all/O2BR")
     obi_yinqiwenyuan(tmp_path / "all/AYNU")
-    found = detected(tmp_path / "all")
-    assert found.missing == ""
-    assert found.options == {}
-    assert "O2BR: 4 images with boxes: 3 files of Pascal VOC" in found.what
-    assert "YinQiWenYuan_detection: 2 images with boxes: 2 files of YinQiWenYuan's" in found.what
+    assert detected(tmp_path / "all") == (1, "OBI-Bench's recognition: 6 images", {}, "")

@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 from lxml import etree
-from msgspec import Meta
 from msgspec.structs import replace
 
 from keju.datasets.readers.base import files_under, join_names, plain_file, source_text
@@ -29,7 +28,6 @@ from keju.datasets.readers.xml_parsing import LARGEST, children, name_of, parse_
 from keju.errors import DataError, shortened
 from keju.files import shipped_toml
 from keju.items import Box
-from keju.settings import Settings
 from keju.texts import _, hint_of, n_
 
 MOST_BOXES = 10_000
@@ -98,25 +96,6 @@ _TABLES = (
     FORMS["table"],
     replace(FORMS["table"], numbers=["x", "y", "width", "height"], convention="xywh", size=[]),
 )
-
-
-class BoxSettings(Settings, frozen=True, kw_only=True):
-    """Which boxes of a directory are skipped."""
-
-    skip_faulty: Annotated[
-        bool,
-        Meta(
-            description="yes: skip boxes without area, or outside their image by more than a pixel "
-            "(default no)"
-        ),
-    ] = False
-    skip_missing: Annotated[
-        bool,
-        Meta(
-            description="yes: skip images without boxes, and boxes of images that are missing "
-            "(default no)"
-        ),
-    ] = False
 
 
 class Annotations(NamedTuple):
@@ -230,7 +209,9 @@ def _head(folder: Path, path: PurePosixPath) -> str:
 # ---- the boxes of images
 
 
-def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) -> Annotations:
+def annotations_in(
+    folder: Path, images: Sequence[Path], *, skip_missing: bool = False
+) -> Annotations:
     """The boxes on each image of a directory that has an annotation, even an empty one.
 
     Raises:
@@ -248,7 +229,7 @@ def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) 
                 file=folder / path,
                 hint="Correct it, or remove it",
             )
-    annotations = collect_boxes(form, files, finder, settings)
+    annotations = collect_boxes(form, files, finder, skip_missing=skip_missing)
     if unknown:
         annotations.notes.append(_("files not read: {}", join_names(map(str, unknown))))
     return annotations
@@ -267,12 +248,12 @@ class _Record(NamedTuple):
 
 
 def collect_boxes(
-    name: str, files: Iterable[Path], images: ImageFinder, settings: BoxSettings
+    name: str, files: Iterable[Path], images: ImageFinder, *, skip_missing: bool = False
 ) -> Annotations:
     """The boxes in files of one form, on the images of a source.
 
     Raises:
-        DataError: a file does not have the form, or an image is missing.
+        DataError: a file does not have the form, or an image is missing, unless such are skipped.
     """
     annotations = Annotations({}, [])
     first: dict[Path, Path] = {}
@@ -314,7 +295,7 @@ def collect_boxes(
             names,
             hint="Add them, or skip them: --option skip-missing=yes",
         )
-        if not settings.skip_missing:
+        if not skip_missing:
             raise DataError(note, file=next(iter(missing.values())).file)
         annotations.notes.append(_("skipped boxes: {}", note))
     return annotations

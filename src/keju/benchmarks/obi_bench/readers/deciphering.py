@@ -22,13 +22,13 @@ from keju.benchmarks.obi_bench.readers.sources import (
     Seed,
     Source,
     SourceFolder,
-    SourceName,
+    SourceSettings,
     add_queries,
+    by_source,
     draw_order,
     note_unlike_print,
     preset,
     reader_of,
-    sources_in,
 )
 from keju.datasets.readers.base import join_names, source_bytes
 from keju.datasets.readers.listing import Listing
@@ -37,17 +37,15 @@ from keju.datasets.store import DatasetWriter
 from keju.definitions.references import DECIPHERED
 from keju.errors import DataError
 from keju.items import Item
-from keju.settings import Settings
 from keju.texts import _, n_
 
 _TASK = "deciphering"
 _RADICAL = "radical"
 
 
-class DecipheringSettings(Settings, frozen=True, kw_only=True):
+class DecipheringSettings(SourceSettings, frozen=True, kw_only=True):
     """The options of ``obi-deciphering``."""
 
-    source: SourceName = ""
     as_paper: Annotated[
         bool,
         Meta(
@@ -67,7 +65,7 @@ class Character(NamedTuple):
 
 
 def read_deciphering(
-    src: Path, writer: DatasetWriter, settings: DecipheringSettings
+    place: SourceFolder, writer: DatasetWriter, settings: DecipheringSettings
 ) -> Iterator[str]:
     """Read characters: two items an image, What and How.
 
@@ -79,21 +77,17 @@ def read_deciphering(
         DataError: neither a table nor a release; a table that is not as it should be; an image is
             missing or broken; a subset has less than the paper draws.
     """
-    places = sources_in(src, _TASK, settings.source)
-    for place in places:
-        table = read_descriptions(place)
-        records = read_records(place, strict=table is None)
-        if table is None:
-            characters, notes = _of_release(records, settings)
-        else:
-            characters, notes = _of_table(records, table, settings)
-        for character in characters:
-            _add_items(writer, character)
-        for note in (*_counts(place.source, characters), *notes):
-            yield _("{}: {}", place.source.name, note)
-    names = ", ".join(place.source.name for place in places)
-    drawn = "yes" if settings.as_paper else "no"
-    writer.declare(sources=names, seed=settings.seed, drawn=drawn)
+    table = read_descriptions(place)
+    records = read_records(place, strict=table is None)
+    if table is None:
+        characters, notes = _of_release(records, settings)
+    else:
+        characters, notes = _of_table(records, table, settings)
+    for character in characters:
+        _add_items(writer, character)
+    writer.declare(seed=settings.seed, drawn="yes" if settings.as_paper else "no")
+    yield from _counts(place.source, characters)
+    yield from notes
 
 
 def _add_items(writer: DatasetWriter, character: Character) -> None:
@@ -259,16 +253,9 @@ def _counts(source: Source, characters: Sequence[Character]) -> Iterator[str]:
         )
 
 
-def _describe(place: SourceFolder) -> str:
-    if table := find_table(place.folder, DESCRIPTIONS):
-        return _("{}: described in {}", place.source.name, table.name)
-    images = n_("{n:,} image", "{n:,} images", len(read_records(place).crops))
-    return _("{} as released: {}", place.source.name, images)
-
-
 def _guess(listing: Listing) -> tuple[float, str]:
     box_files = listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv")
     return (0.9 if find_table(listing.src, DESCRIPTIONS) and not box_files else 0.0), ""
 
 
-READER = reader_of("deciphering", DecipheringSettings, read_deciphering, _describe, _guess)
+READER = reader_of("deciphering", DecipheringSettings, by_source(read_deciphering), _guess)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -26,11 +26,10 @@ from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     Seed,
     SourceFolder,
-    SourceName,
+    SourceSettings,
     add_queries,
     draw_order,
     reader_of,
-    sources_in,
 )
 from keju.datasets.readers.base import join_names, source_bytes
 from keju.datasets.readers.listing import Listing
@@ -39,14 +38,12 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
 from keju.files import sha256_file
 from keju.items import MIXED_GALLERY, ImageRef, Item
-from keju.settings import Settings
 from keju.texts import _, listed, n_
 
 
-class ClassSettings(Settings, frozen=True, kw_only=True):
+class ClassSettings(SourceSettings, frozen=True, kw_only=True):
     """The options that ``obi-classification`` and ``obi-retrieval`` share."""
 
-    source: SourceName = ""
     classes: Annotated[
         int | None,
         Meta(
@@ -107,15 +104,14 @@ class Gallery(NamedTuple):
 
 
 def read_galleries(
-    src: Path, writer: DatasetWriter, settings: ClassSettings, task: str
+    places: Sequence[SourceFolder], writer: DatasetWriter, settings: ClassSettings
 ) -> Iterator[str]:
     """Draw classes, for retrieval also distractors, and make items of every query against them.
 
     Raises:
-        UsageError: the given source is one of another task.
         DataError: no classes, or too few of them or of their images.
     """
-    sources = [read_records(place) for place in sources_in(src, task, settings.source)]
+    sources = [read_records(place) for place in places]
     mixed = isinstance(settings, ClassificationSettings) and settings.mixed
     counts: dict[str, int] = {}
     for group in [sources] if mixed else [[records] for records in sources]:
@@ -141,10 +137,7 @@ def read_galleries(
     numbers = [f"{name} {count}" for name, count in counts.items()]
     if mixed and settings.classes and len(set(counts.values())) > 1:
         yield _("classes that do not divide evenly: {}", listed(numbers))
-    facts = {"sources": ", ".join(counts), "seed": settings.seed, "classes": ", ".join(numbers)}
-    if isinstance(settings, ClassificationSettings):
-        facts["mixed"] = "yes" if mixed else "no"
-    writer.declare(**facts)
+    writer.declare(seed=settings.seed, classes=", ".join(numbers), mixed="yes" if mixed else "no")
 
 
 def _count_note(gallery: Gallery) -> str:
@@ -356,40 +349,17 @@ def draw_distractors(gallery: Gallery, copies: Copies, count: int, seed: str) ->
     return distractors
 
 
-def _describe(place: SourceFolder) -> str:
-    records = read_records(place)
-    images = n_("{n:,} image", "{n:,} images", len(records.crops))
-    folders = n_("{n:,} class folder", "{n:,} class folders", len(records.classes))
-    return _("{}: {} in {}", place.source.name, images, folders)
-
-
-def _guess(listing: Listing, task: str) -> tuple[float, str]:
-    """Folders of classes suit both tasks; only the folder's name may name one of them.
-
-    There are two images or more in each, and nothing else with them.
-    """
+def _guess(listing: Listing) -> tuple[float, str]:
+    """Folders of classes, with two images or more in each and nothing else, suit both tasks."""
     files = [path for path in listing.files if path.name.casefold() not in CHARACTER_TABLES]
     labels = {path.parent.name for path in listing.images}
-    if (
-        any(path.suffix.casefold() in {".xml", ".txt", ".json", ".csv"} for path in files)
-        or any(len(path.parts) == 1 for path in listing.images)
-        or len(labels) < 2
-        or len(listing.images) < 2 * len(labels)
-    ):
-        return 0.0, ""
-    return (0.6 if task in listing.root.resolve().name.casefold() else 0.5), ""
+    fits = (
+        2 <= len(labels) <= len(listing.images) / 2
+        and all(len(path.parts) > 1 for path in listing.images)
+        and not any(path.suffix.casefold() in {".xml", ".txt", ".json", ".csv"} for path in files)
+    )
+    return (0.5 if fits else 0.0), ""
 
 
-CLASSIFICATION, RETRIEVAL = (
-    reader_of(
-        task,
-        settings,
-        partial(read_galleries, task=task),
-        _describe,
-        partial(_guess, task=task),
-    )
-    for task, settings in (
-        ("classification", ClassificationSettings),
-        ("retrieval", RetrievalSettings),
-    )
-)
+CLASSIFICATION = reader_of("classification", ClassificationSettings, read_galleries, _guess)
+RETRIEVAL = reader_of("retrieval", RetrievalSettings, read_galleries, _guess)

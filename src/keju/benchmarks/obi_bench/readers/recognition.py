@@ -14,22 +14,16 @@ from keju.benchmarks.obi_bench.readers.records import read_descriptions
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     SourceFolder,
-    SourceName,
+    SourceSettings,
     add_queries,
+    by_source,
     images_in,
     note_unlike_print,
     reader_of,
-    sources_in,
 )
 from keju.datasets.readers.base import join_names, source_bytes
 from keju.datasets.readers.box_fitting import Drawn, box_notes, fit_boxes, read_canvas
-from keju.datasets.readers.boxes import (
-    NAMES,
-    BoxSettings,
-    annotations_in,
-    find_annotations,
-    recognise_boxes,
-)
+from keju.datasets.readers.boxes import annotations_in, recognise_boxes
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import xml_roots
 from keju.datasets.store import DatasetWriter
@@ -43,18 +37,31 @@ _NEGATIVES = "negatives"
 """The folder of images without any inscription."""
 
 
-class RecognitionSettings(BoxSettings, frozen=True, kw_only=True):
+class RecognitionSettings(SourceSettings, frozen=True, kw_only=True):
     """The options of ``obi-recognition``."""
 
-    source: SourceName = ""
     description: Annotated[
         str,
         Meta(description="the answer to What for every image that descriptions.csv does not name"),
     ] = ""
+    skip_faulty: Annotated[
+        bool,
+        Meta(
+            description="yes: skip boxes without area, or outside their image by more than a pixel "
+            "(default no)"
+        ),
+    ] = False
+    skip_missing: Annotated[
+        bool,
+        Meta(
+            description="yes: skip images without boxes, and boxes of images that are missing "
+            "(default no)"
+        ),
+    ] = False
 
 
 def read_recognition(
-    src: Path, writer: DatasetWriter, settings: RecognitionSettings
+    place: SourceFolder, writer: DatasetWriter, settings: RecognitionSettings
 ) -> Iterator[str]:
     """Read images with boxes: four items an image, one for a negative.
 
@@ -64,18 +71,8 @@ def read_recognition(
         DataError: no images or boxes, an image without boxes (unless skipped or a negative), a
             box outside its image or without area, a file that is not as its form says.
     """
-    places = sources_in(src, _TASK, settings.source)
-    writer.declare(sources=", ".join(place.source.name for place in places))
-    for place in places:
-        for note in _read_source(place, writer, settings):
-            yield _("{}: {}", place.source.name, note)
-
-
-def _read_source(
-    place: SourceFolder, writer: DatasetWriter, settings: RecognitionSettings
-) -> Iterator[str]:
     paths = sorted(images_in(place).values(), key=place.name_of)
-    annotations = annotations_in(place.folder, paths, settings)
+    annotations = annotations_in(place.folder, paths, skip_missing=settings.skip_missing)
     yield from annotations.notes
     boxed, negatives, bare = _sort_images(place, paths, annotations.of)
     if bare:
@@ -184,23 +181,12 @@ def _pattern(place: SourceFolder, writer: DatasetWriter, path: Path, data: bytes
     )
 
 
-def _describe(place: SourceFolder) -> str:
-    images = list(images_in(place).values())
-    form, files, _unknown = find_annotations(place.folder, images)
-    return _(
-        "{}: {} with boxes: {}",
-        place.source.name,
-        n_("{n:,} image", "{n:,} images", len(images)),
-        n_("{n:,} file of {}", "{n:,} files of {}", len(files), NAMES[form]),
-    )
-
-
 _FIT = {"yinqiwenyuan": 1.0, "table": 0.8, "via": 0.85}
 _USUAL_FIT = 0.9
 
 
 def _guess(listing: Listing) -> tuple[float, str]:
-    """Recognise images with boxes in one of the forms of `NAMES`, by the beginnings of files."""
+    """Recognise images with boxes by the beginnings of files."""
     forms = recognise_boxes(listing.files, listing.text, listing.images).forms
     if "voc" in forms and not xml_roots(listing)["annotation"]:
         del forms["voc"]
@@ -208,4 +194,4 @@ def _guess(listing: Listing) -> tuple[float, str]:
     return fit, "YinQiWenYuan_detection" if set(forms) == {"yinqiwenyuan"} else ""
 
 
-READER = reader_of(_TASK, RecognitionSettings, read_recognition, _describe, _guess)
+READER = reader_of(_TASK, RecognitionSettings, by_source(read_recognition), _guess)

@@ -9,13 +9,13 @@ from pathlib import Path, PurePosixPath
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     SourceFolder,
-    SourceName,
+    SourceSettings,
     add_queries,
+    by_source,
     images_in,
     note_unlike_print,
     preset,
     reader_of,
-    sources_in,
 )
 from keju.datasets.readers.base import files_under, join_names, source_bytes, source_text
 from keju.datasets.readers.images import ImageFinder
@@ -26,37 +26,25 @@ from keju.datasets.readers.tables import all_rows
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, shortened
 from keju.items import ImageRef, Item
-from keju.settings import Settings
 from keju.texts import _, n_
 
 Adjacency = dict[str, set[str]]
 """Of each fragment, by its path under the source, those that adjoin it."""
 
 _PRESET = preset("rejoining")
+_PAIRS = re.compile(_PRESET.pairs, re.IGNORECASE)
 _LABELS = {"1": True, "true": True, "0": False, "false": False, "": False}
 
 
-class RejoiningSettings(Settings, frozen=True, kw_only=True):
-    """The options of ``obi-rejoining``."""
-
-    source: SourceName = ""
-
-
-def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings) -> Iterator[str]:
+def read_rejoining(
+    place: SourceFolder, writer: DatasetWriter, _settings: SourceSettings
+) -> Iterator[str]:
     """Make items of each fragment against all others; a bone is a group.
 
     Raises:
         DataError: no fragments, no file of pairs, one that names a fragment that is not there, or
             adjoins a fragment to itself or to another bone's.
     """
-    places = sources_in(src, _PRESET.task, settings.source)
-    writer.declare(sources=", ".join(place.source.name for place in places))
-    for place in places:
-        for note in _read_source(place, writer):
-            yield _("{}: {}", place.source.name, note)
-
-
-def _read_source(place: SourceFolder, writer: DatasetWriter) -> Iterator[str]:
     images, files = images_in(place), _files_of_pairs(place)
     joins, apart = _joins_in(place, images, files)
     alone = [fragment for fragment, others in joins.items() if not others]
@@ -122,24 +110,23 @@ def _fragment(place: SourceFolder, finder: ImageFinder, name: str, line: Place) 
 
 
 def _files_of_pairs(place: SourceFolder) -> list[Path]:
-    """The files that the first of the preset's expressions fits that fits any.
+    """The files of pairs.
 
     Raises:
         DataError: there is none.
     """
     suffixes = {"csv", "tsv", "jsonl", "json", "parquet", "xlsx", "txt"}
-    tables = {place.name_of(path): path for path in files_under(place.folder, suffixes)}
-    for pattern in _PRESET.pairs:
-        fits = re.compile(pattern, re.IGNORECASE).fullmatch
-        if files := [path for name, path in tables.items() if fits(name)]:
-            return files
-    unlike = _(". Not recognised as pairs: {}", join_names(tables)) if tables else ""
-    raise DataError(
-        "expected adjacency.csv, a list of pairs; found none{}",
-        unlike,
-        file=place.folder,
-        hint=_("Write it, or rename its file (see keju data formats obi-rejoining)"),
-    )
+    files = list(files_under(place.folder, suffixes))
+    pairs = [path for path in files if _PAIRS.fullmatch(path.name)]
+    if not pairs:
+        unlike = _(". Not recognised as pairs: {}", join_names(map(place.name_of, files)))
+        raise DataError(
+            "expected adjacency.csv, a list of pairs; found none{}",
+            unlike if files else "",
+            file=place.folder,
+            hint=_("Write it, or rename its file (see keju data formats obi-rejoining)"),
+        )
+    return pairs
 
 
 def _pairs(file: Path) -> Iterator[tuple[Place, str, str, bool]]:
@@ -225,17 +212,8 @@ def _bones(joins: Adjacency) -> dict[str, str]:
     return bones
 
 
-def _describe(place: SourceFolder) -> str:
-    joins, _apart = _joins_in(place, images_in(place), _files_of_pairs(place))
-    fragments = n_("{n:,} fragment", "{n:,} fragments", len(joins))
-    pairs = n_("{n:,} pair", "{n:,} pairs", sum(map(len, joins.values())) // 2)
-    return _("{} and {} that adjoin", fragments, pairs)
-
-
 def _guess(listing: Listing) -> tuple[float, str]:
-    patterns = [re.compile(pattern, re.IGNORECASE) for pattern in _PRESET.pairs]
-    fits = (pattern.fullmatch(str(path)) for pattern in patterns for path in listing.files)
-    return (0.95 if listing.complete and any(fits) else 0.0), ""
+    return (0.95 if any(_PAIRS.fullmatch(path.name) for path in listing.files) else 0.0), ""
 
 
-READER = reader_of("rejoining", RejoiningSettings, read_rejoining, _describe, _guess)
+READER = reader_of("rejoining", SourceSettings, by_source(read_rejoining), _guess)
