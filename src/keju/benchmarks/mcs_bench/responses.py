@@ -20,11 +20,9 @@ from keju.definitions import (
     Task,
     benchmark,
     has_reference,
-    is_task_word,
     options_of,
     prompt_of,
     task,
-    tasks_named,
 )
 from keju.definitions.wordings import RELEASED
 from keju.errors import DataError, UsageError
@@ -52,8 +50,7 @@ Row = Mapping[str, object]
 def read_responses(path: Path) -> list[ScoringSample]:
     """Read a file in the authors' form.
 
-    Each object has ``ID`` and ``Task_ID`` (1 to 45; or a ``Task_Name`` that is one task's alone,
-    with ``Domain`` where needed), ``Answer_Simplified`` and ``Response``;
+    Each object has ``ID``, ``Task_ID`` (1 to 45), ``Answer_Simplified`` and ``Response``;
     ``Question`` (whose options help to take a letter; also ``Question_Simplified`` or
     ``Question_Traditional``) and ``Answer`` or ``Answer_Traditional`` (which `strict` prefers) are
     read where they exist, ``Options`` as a list too. An object without ``Response`` is a failure,
@@ -100,6 +97,7 @@ def _rows(path: Path) -> list[object]:
 
 
 def _samples(file: Path) -> Iterator[ScoringSample]:
+    declared = {task.id: task for task in benchmark(BENCHMARK).tasks}
     seen: set[tuple[str, str]] = set()
     for position, row in enumerate(_rows(file), start=1):
         place = Place(file, f"item {position}")
@@ -107,52 +105,16 @@ def _samples(file: Path) -> Iterator[ScoringSample]:
             raise place.error(_("is {}, not an object", json_kind(row)))
         name = _named(place, row, "ID")
         place = Place(file, f"item {position} (ID {ascii(name)[1:-1][:60]})")
-        declared = _task_of(place, row)
-        if (declared.id, name) in seen:
-            problem = _("ID and Task_ID {} occur twice", declared.id, hint="Remove one of them")
-            raise place.error(problem)
-        seen.add((declared.id, name))
-        yield _sample(place, row, name, declared)
-
-
-def _task_of(place: Place, row: Row) -> Task:
-    """The task of Task_ID, or without it the only one that Task_Name and Domain name.
-
-    Raises:
-        DataError: there is none, or Task_ID and one of the names differ.
-    """
-    title, domain = _text(row, "Task_Name").strip(), _text(row, "Domain").strip()
-    if "Task_ID" not in row:
-        named = [each for each in tasks_named(title, domain) if each.benchmark == BENCHMARK]
-        if len(named) == 1:
-            return named[0]
-    number = _named(place, row, "Task_ID").removeprefix("T")
-    declared = {task.id: task for task in benchmark(BENCHMARK).tasks}.get(f"T{number}")
-    if declared is None:
-        raise place.error(
-            _(
-                "Task_ID {} is not a task of {}",
-                ascii(row["Task_ID"])[:40],
-                BENCHMARK,
-                hint="Use 1 to 45",
-            )
-        )
-    for key, text, names in (
-        ("Task_Name", title, (declared.name_zh, declared.name_en)),
-        ("Domain", domain, (declared.domain_zh, declared.domain)),
-    ):
-        if is_task_word(text) and text not in names:
-            raise place.error(
-                _(
-                    "Task_ID {} is {}, but {} is {}",
-                    declared.id,
-                    " ".join(names),
-                    key,
-                    text[:20],
-                    hint="Correct one of them",
-                )
-            )
-    return declared
+        number = _named(place, row, "Task_ID").removeprefix("T")
+        task = declared.get(f"T{number}")
+        if task is None:
+            problem = _("Task_ID {} is not a task of {}", ascii(number)[:40], BENCHMARK)
+            raise place.error(problem, _("Use 1 to 45"))
+        if (task.id, name) in seen:
+            problem = _("ID and Task_ID {} occur twice", number)
+            raise place.error(problem, _("Remove one of them"))
+        seen.add((task.id, name))
+        yield _sample(place, row, name, task)
 
 
 def _sample(place: Place, row: Row, name: str, declared: Task) -> ScoringSample:

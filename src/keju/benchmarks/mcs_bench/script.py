@@ -101,63 +101,24 @@ def official_edits(reference: str, hypothesis: str) -> EditCounts:
 
     Computed bit-parallel (Hyyrö 2003): for each hypothesis character, an integer holds which
     diagonal steps are free and another which vertical steps cost one, and the walk reads its
-    choices from them. Columns are kept in blocks, so that memory stays small for long input.
+    choices from them. They are computed forward once, and once more a block at a time as the walk
+    reaches it, so that memory stays small for long input.
     """
-    expected, predicted = len(reference), len(hypothesis)
-    while expected and predicted and reference[expected - 1] == hypothesis[predicted - 1]:
-        expected -= 1
-        predicted -= 1
-    matches = len(reference) - expected
-    rest = _walk(reference[:expected], hypothesis[:predicted])
-    return rest._replace(matches=rest.matches + matches)
-
-
-class _Columns:
-    """The bit-vectors of the matrix, column by column, with a restart at each block's start."""
-
-    def __init__(self, reference: str, hypothesis: str) -> None:
-        self._hypothesis = hypothesis
-        self._full = (1 << len(reference)) - 1
-        self._places: dict[str, int] = {}
-        for place, char in enumerate(reference):
-            self._places[char] = self._places.get(char, 0) | 1 << place
-        self._starts = [(self._full, 0)]
-        blocks = range(0, len(hypothesis) - _BLOCK, _BLOCK)
-        for start in blocks:
-            _, _, state = self._sweep(start, self._starts[-1])
-            self._starts.append(state)
-
-    def block(self, number: int) -> tuple[list[int], list[int]]:
-        """For each column of a block: free diagonal steps, and vertical steps that cost one."""
-        diagonal, vertical, _ = self._sweep(number * _BLOCK, self._starts[number])
-        return diagonal, vertical
-
-    def _sweep(
-        self, start: int, state: tuple[int, int]
-    ) -> tuple[list[int], list[int], tuple[int, int]]:
-        full, places = self._full, self._places
-        up, down = state
-        diagonal, vertical = [], []
-        for char in self._hypothesis[start : start + _BLOCK]:
-            equal = places.get(char, 0)
-            free = ((((equal & up) + up) ^ up) | equal | down) & full
-            right_up = ((down | (full ^ (free | up))) << 1 | 1) & full
-            right_down = (free & up) << 1 & full
-            up = right_down | (full ^ (free | right_up))
-            down = right_up & free
-            diagonal.append(free)
-            vertical.append(up)
-        return diagonal, vertical, (up, down)
-
-
-def _walk(reference: str, hypothesis: str) -> EditCounts:
-    matches = substitutions = deletions = insertions = 0
     i, j = len(reference), len(hypothesis)
-    columns = _Columns(reference, hypothesis)
-    while i and j:
-        number = (j - 1) // _BLOCK
-        start = number * _BLOCK
-        diagonal, vertical = columns.block(number)
+    while i and j and reference[i - 1] == hypothesis[j - 1]:
+        i -= 1
+        j -= 1
+    matches, substitutions, deletions, insertions = len(reference) - i, 0, 0, 0
+    places: dict[str, int] = {}
+    for place, char in enumerate(reference[:i]):
+        places[char] = places.get(char, 0) | 1 << place
+    full = (1 << i) - 1
+    starts = range(0, j, _BLOCK)
+    states = [(full, 0)]
+    for start in starts[:-1]:
+        states.append(_sweep(hypothesis[start : start + _BLOCK], places, full, states[-1])[2])
+    for start, state in zip(reversed(starts), reversed(states), strict=False):
+        diagonal, vertical, _state = _sweep(hypothesis[start:j], places, full, state)
         while i and j > start:
             if reference[i - 1] == hypothesis[j - 1]:
                 matches += 1
@@ -173,4 +134,27 @@ def _walk(reference: str, hypothesis: str) -> EditCounts:
             else:
                 insertions += 1
                 j -= 1
+        if not i:
+            break
     return EditCounts(matches, substitutions, deletions + i, insertions + j)
+
+
+def _sweep(
+    columns: str, places: dict[str, int], full: int, state: tuple[int, int]
+) -> tuple[list[int], list[int], tuple[int, int]]:
+    """For each column: free diagonal steps, and vertical steps that cost one; and the last state.
+
+    A state has the vertical steps down the last column that add one, and those that take one away.
+    """
+    up, down = state
+    diagonal, vertical = [], []
+    for char in columns:
+        equal = places.get(char, 0)
+        free = ((((equal & up) + up) ^ up) | equal | down) & full
+        right_up = ((down | (full ^ (free | up))) << 1 | 1) & full
+        right_down = (free & up) << 1 & full
+        up = right_down | (full ^ (free | right_up))
+        down = right_up & free
+        diagonal.append(free)
+        vertical.append(up)
+    return diagonal, vertical, (up, down)
