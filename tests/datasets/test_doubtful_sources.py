@@ -105,7 +105,9 @@ def test_a_column_without_name_is_no_metadata(read: Read, head: str) -> None:
     assert items[0].metadata == {}
 
 
-@pytest.mark.parametrize("corners", [("x1", "y1", "x2", "y2"), ("x", "y", "width", "height")])
+@pytest.mark.parametrize(
+    "corners", [("xmin", "ymin", "xmax", "ymax"), ("x", "y", "width", "height")]
+)
 def test_boxes_in_shares_are_not_read_as_pixels(read: Read, corners: tuple[str, ...]) -> None:
     boxes = f"image,{','.join(corners)}\na.png,0.1,0.2,0.5,0.6\n"
     with pytest.raises(DataError, match="fractions of the image"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from keju.benchmarks.mcs_bench import metrics as official
+from keju.benchmarks.mcs_bench import script as official
 from keju.items import Item, Response
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import aggregate, preparations, score_run, semantic

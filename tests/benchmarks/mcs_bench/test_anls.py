@@ -2,8 +2,8 @@
 
 import pytest
 
-from keju.benchmarks.mcs_bench.formulas import anls_paper, anls_threshold
 from keju.benchmarks.mcs_bench.metrics import anls as anls_script
+from keju.benchmarks.mcs_bench.metrics import anls_paper, anls_threshold
 
 
 def test_the_three_readings_of_anls():

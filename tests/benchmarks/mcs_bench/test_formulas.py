@@ -4,8 +4,8 @@ from math import exp, log
 
 import pytest
 
-from keju.benchmarks.mcs_bench import formulas
 from keju.metrics import sentence_bleu
+from keju.scoring.metric import keju_metrics
 
 TRUTH = "学而时习之不亦说乎"
 ANSWER = "学而时习之亦说"
@@ -25,12 +25,9 @@ EXPECTED = {
 
 
 FORMULAS = {
-    "BLEU_eq5": formulas.bleu_eq5,
-    "ROUGE-1_recall": formulas.rouge_1_recall,
-    "ROUGE-2_recall": formulas.rouge_2_recall,
-    "ROUGE-L_beta1.2": formulas.rouge_l_leaning,
-    "ANLS_eq7": formulas.anls_paper,
-    "ANLS_biten": formulas.anls_threshold,
+    metric.name: metric.function
+    for metric in keju_metrics().values()
+    if metric.protocol == "printed" and metric.name in EXPECTED
 }
 
 

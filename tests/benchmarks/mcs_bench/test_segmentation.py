@@ -10,12 +10,12 @@ import sys
 import jieba
 import pytest
 
-from keju.benchmarks.mcs_bench.segmentation import words
+from keju.benchmarks.mcs_bench.script import words
 
 _CUT = """
 import json, sys
 import jieba
-from keju.benchmarks.mcs_bench.segmentation import words
+from keju.benchmarks.mcs_bench.script import words
 cut = words("孔子说：学习并且按时温习")
 print(json.dumps([cut, jieba.dt.tmp_dir]))
 """

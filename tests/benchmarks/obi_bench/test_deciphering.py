@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks.obi_bench.readers.sources import tier_of
+from keju.benchmarks.obi_bench.readers.deciphering import tier_of
 from keju.datasets.validate import validate
 from keju.errors import DataError
 from tests.support.released import obi_deciphering, picture, put, table

@@ -152,7 +152,7 @@ def test_the_sweep_goes_on_with_the_classes_it_has(read, tmp_path: Path) -> None
     assert classes(10) == classes(10)
     assert classes(10) != classes(10, "1")
     with pytest.raises(
-        DataError, match=r"30 classes have 5 different images; wanted are 100\. Ask"
+        DataError, match="30 of its 30 classes have 5 different images; wanted are 100"
     ):
         read("obi-classification", tmp_path / "HWOBC")
 
@@ -175,7 +175,7 @@ def test_classes_that_all_repeat_their_images_are_too_few(read, tmp_path: Path) 
     for label in range(2):
         for number in range(5):
             put(tmp_path / f"s/{label}/{number}.png", picture(label))
-    with pytest.raises(DataError, match=r"s: none of its 2 classes has 5 different images\. A"):
+    with pytest.raises(DataError, match=r"s: 0 of its 2 classes have 5 .*\. A class"):
         read("obi-classification", tmp_path / "s")
 
 
@@ -215,9 +215,6 @@ def test_distractors_that_no_class_is_left_for_are_said_with_their_mend(
     )
     with pytest.raises(DataError, match=r"0 images of other classes; wanted are 9 .*classes=N"):
         read("obi-retrieval", tmp_path / "s", distractors="9")
-    obi_classes(tmp_path / "one", classes=1)
-    (note,) = read("obi-retrieval", tmp_path / "one").notes
-    assert note == "one: 1 class and 0 distractors: it has no other class"
 
 
 def test_small_classes_and_repeated_images_are_passed_over(read, tmp_path: Path) -> None:
@@ -252,7 +249,9 @@ def test_a_source_of_another_task_is_wrong_use(read, tmp_path: Path) -> None:
         read("obi-classification", tmp_path / "s", classes="none")
     put(tmp_path / "all/HWOBC/1/1.png", picture(1))
     put(tmp_path / "all/notes/1.png", picture(1))
-    with pytest.raises(DataError, match="expected folders called after sources; found also notes"):
+    with pytest.raises(
+        DataError, match=r"expected folders called after sources of .* found also notes"
+    ):
         read("obi-classification", tmp_path / "all")
 
 

@@ -1,4 +1,4 @@
-"""Layouts that no preset of OBI-Bench covers: each is refused, and one option imports it."""
+"""Layouts that no preset of OBI-Bench covers are refused with the path of an image."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.errors import DataError, UsageError
+from keju.errors import DataError
 from tests.support.layouts import obi_characters as trees
 from tests.support.released import picture, put
 
@@ -20,14 +20,6 @@ def flat(src: Path) -> Path:
     return src / "HWOBC"
 
 
-def suffixed(src: Path) -> Path:
-    """The images of a class in a folder below the one that is called after it."""
-    for place, label in enumerate(trees.CODES):
-        for number in range(5):
-            put(src / f"HWOBC/{label}/crops/{number}.png", picture(10 * place + number))
-    return src / "HWOBC"
-
-
 def copies_alone(src: Path) -> Path:
     """Of EVOBC only the folder OBC, whose images a release has twice."""
     trees.images(src / "EVOBC", {f"OBC/{name}": n for name, n in trees.EVOBC_IMAGES.items()})
@@ -35,35 +27,17 @@ def copies_alone(src: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("form", "write", "paths", "classes"),
+    ("form", "write", "path"),
     [
-        ("obi-classification", flat, "(?P<class>[^_]+)_.*", set(trees.CODES)),
-        ("obi-classification", suffixed, "(?P<class>[^/]+)/crops/.*", set(trees.CODES)),
-        ("obi-deciphering", copies_alone, "OBC/(?P<class>[^/]+)/.*", {"00001", "00002", "00003"}),
+        ("obi-classification", flat, "001000_0.png"),
+        ("obi-deciphering", copies_alone, "OBC/00001/00001_Book_OBC_1_3.jpg"),
     ],
 )
-def test_one_option_reads_other_paths(
-    read, tmp_path: Path, form: str, write: Callable[[Path], Path], paths: str, classes: set[str]
+def test_an_image_of_another_layout_is_named(
+    read, tmp_path: Path, form: str, write: Callable[[Path], Path], path: str
 ):
     src = write(tmp_path)
-    options = {"classes": "4"} if form == "obi-classification" else {}
-    with pytest.raises(DataError) as refused:
-        read(form, src, **options)
-    assert refused.value.file
-    assert refused.value.hint
-    done = read(form, src, paths=paths, **options)
-    assert {item.metadata["class"] for item in done.items} == classes
-
-
-@pytest.mark.parametrize(
-    ("paths", "says"), [("(", "not a regular expression"), (".*/.*", "has no group")]
-)
-def test_an_expression_that_cannot_be_used_is_refused(read, tmp_path: Path, paths: str, says: str):
-    with pytest.raises(UsageError, match=says):
-        read("obi-classification", flat(tmp_path), paths=paths)
-
-
-def test_an_image_that_fits_no_expression_is_named(read, tmp_path: Path):
-    src = trees.class_folders("HWOBC", trees.CODES)(tmp_path)
-    with pytest.raises(DataError, match=r"060011_0.*fits no expression .*--option paths="):
-        read("obi-classification", src, paths="(?P<class>001[^/]+)/.*")
+    says = f"not one of the layout of .*keju data formats {form}"
+    with pytest.raises(DataError, match=says) as refused:
+        read(form, src)
+    assert refused.value.file == str(src / path)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks.obi_bench.readers.recognition import detect_recognition
+from keju.benchmarks.obi_bench.readers.recognition import READER
 from keju.datasets.readers.listing import Listing
 from keju.datasets.validate import validate
 from keju.definitions import prompt_of
@@ -75,13 +75,15 @@ def test_a_table_of_boxes_may_give_sizes_and_has_known_columns(read, tmp_path: P
     put(tmp_path / "a/p.png", picture(1))
     table(
         tmp_path / "a/boxes.csv",
-        ("file", "x", "y", "w", "h", "label"),
+        ("file", "x", "y", "width", "height", "label"),
         ("p.png", 2, 3, 10, 20, "王"),
     )
     done = read("obi-recognition", tmp_path / "a")
     assert done.items[-1].boxes == (Box(x0=2, y0=3, x1=12, y1=23),)
     table(tmp_path / "a/boxes.csv", ("pic", "l", "o", "r", "u"), ("p.png", 2, 3, 10, 20))
-    with pytest.raises(DataError, match=r"no field for the image .*Rename it to image"):
+    with pytest.raises(
+        DataError, match=r"a column for the image \(image or filename .*Name the columns image,xmin"
+    ):
         read("obi-recognition", tmp_path / "a")
 
 
@@ -94,24 +96,6 @@ def test_sources_in_one_folder_are_read_in_the_papers_order(read, tmp_path: Path
     assert list(dict.fromkeys(item.metadata["source"] for item in done.items)) == [
         "O2BR", "YinQiWenYuan_detection",
     ]  # fmt: skip
-
-
-def test_a_sample_is_drawn_by_seed_and_grows_from_what_it_was(read, tmp_path: Path) -> None:
-    src = tmp_path / "O2BR"
-    for number in range(12):
-        put(src / f"{number:02d}.png", picture(number))
-        voc(src / f"{number:02d}.xml", (1, 1, 9, 9))
-
-    def files(**options: str) -> set[str]:
-        done = read("obi-recognition", src, **options)
-        assert done.manifest.made["seed"] == options.get("seed", "0")
-        return {item.metadata["file"] for item in done.items}
-
-    five = files(sample="5")
-    assert len(five) == 5
-    assert five < files(sample="8")
-    assert files(sample="5") == five
-    assert files(sample="5", seed="1") != five
 
 
 def test_an_annotation_of_a_picture_of_another_size_is_refused(read, tmp_path: Path) -> None:
@@ -150,7 +134,7 @@ def test_a_negative_has_no_boxes_and_a_picture_without_boxes_is_no_negative(
     with pytest.raises(DataError, match=r"1 image without boxes: images/bone1\.png\. Draw them"):
         read("obi-recognition", tmp_path / "s")
     done = read("obi-recognition", tmp_path / "s", skip_missing="yes")
-    assert "skipped 1 image without boxes: images/bone1.png" in done.notes
+    assert "s: skipped 1 image without boxes: images/bone1.png" in done.notes
     put(tmp_path / "s/negatives/bone4.png", picture(4))
     table(tmp_path / "s/boxes.csv", ("image", "xmin", "ymin", "xmax", "ymax"),
           ("images/bone1.png", 1, 1, 9, 9), ("negatives/bone4.png", 1, 1, 9, 9))  # fmt: skip
@@ -177,28 +161,26 @@ def test_a_source_is_recognised_by_the_usual_spellings_of_its_folder(
 
 
 def detected(src: Path):
-    return detect_recognition(Listing(src))
+    return READER.detect(Listing(src))
 
 
-def test_detection_names_form_and_source_and_what_is_missing(tmp_path: Path) -> None:
+def test_detection_names_the_source_and_what_is_missing(tmp_path: Path) -> None:
     obi_yinqiwenyuan(tmp_path / "bones")
     found = detected(tmp_path / "bones")
     assert found.fit == 1
-    assert found.what == "2 images with boxes: 2 files of YinQiWenYuan's JSON"
+    assert found.what == "OBI-Bench's recognition: 2 images"
     assert found.options == {"source": "YinQiWenYuan_detection"}
     assert found.missing == ""
     assert detected(tmp_path / "bones/none") is None
-    put(tmp_path / "O2BR/1.png", picture(1))
-    assert "the boxes, as Pascal VOC" in detected(tmp_path / "O2BR").missing
+    put(tmp_path / "strange/O2BR/1.png", picture(1))
+    put(tmp_path / "strange/other/1.png", picture(1))
+    assert "found also other" in detected(tmp_path / "strange").missing
     put(tmp_path / "other/1.png", picture(1))
     put(tmp_path / "other/1.xml", "<PcGts/>")
     assert detected(tmp_path / "other") is None
 
 
-def test_detection_names_the_forms_of_several_sources(tmp_path: Path) -> None:
+def test_detection_finds_several_sources(tmp_path: Path) -> None:
     obi_recognition(tmp_path / "all/O2BR")
     obi_yinqiwenyuan(tmp_path / "all/AYNU")
-    found = detected(tmp_path / "all")
-    assert found.missing == ""
-    assert found.options == {}
-    assert found.what.endswith("2 files of YinQiWenYuan's JSON, 3 files of Pascal VOC")
+    assert detected(tmp_path / "all") == (1, "OBI-Bench's recognition: 6 images", {}, "")

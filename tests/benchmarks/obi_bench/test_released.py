@@ -178,7 +178,7 @@ def test_copies_in_two_sources_matter_only_in_one_gallery(read, tmp_path: Path):
     put(src / "OBI125/王/more.png", (src / "HWOBC/大/大_0.png").read_bytes())
     apart = read("obi-classification", src, classes="4")
     assert not any("several classes" in note for note in apart.notes)
-    with pytest.raises(DataError, match="3 classes have 5 different images"):
+    with pytest.raises(DataError, match="3 of its 4 classes have 5 different images"):
         read("obi-classification", src, classes="12", mixed="yes")
 
 

@@ -93,8 +93,8 @@ def yolo_trees(src: Path) -> None:
         text = "".join(f"{yolo_line(box)}\n" for box in boxes)
         put(src / f"labels/{part}/bone{number}.txt", text)
     put(src / "data.yaml", "train: images/train\nval: images/val\nnames: [character]\n")
-    put(src / "images/train/tree.png", picture(9))
-    put(src / "labels/train/tree.txt", "")
+    put(src / "images/negatives/tree.png", picture(9))
+    put(src / "labels/negatives/tree.txt", "")
 
 
 def yolo_folders(src: Path) -> None:
@@ -103,7 +103,7 @@ def yolo_folders(src: Path) -> None:
         put(src / f"{part}/images/bone{number}.png", picture(number))
         text = "".join(f"{yolo_line(box)}\n" for box in boxes)
         put(src / f"{part}/labels/bone{number}.txt", text)
-    put(src / "train/images/tree.png", picture(9))
+    put(src / "negatives/images/tree.png", picture(9))
 
 
 def coco(numbers: Mapping[int, list[tuple[int, ...]]], folder: str = "") -> dict[str, object]:
@@ -189,18 +189,6 @@ def via(src: Path, *, project: bool = False) -> None:
     dumped(src / "via.json", whole if project else listed)
 
 
-def via_csv(src: Path) -> None:
-    images(src)
-    heads = ("filename", "file_size", "file_attributes", "region_count", "region_id",
-             "region_shape_attributes", "region_attributes")  # fmt: skip
-    rows = [
-        (f"bone{number}.png", 1234, "{}", len(of), k, json.dumps(region["shape_attributes"]), "{}")
-        for number, of in BOXES.items()
-        for k, region in enumerate(regions(of))
-    ]
-    table(src / "via_export.csv", heads, *rows)
-
-
 def rows_of(folder: str = "images/") -> list[tuple[object, ...]]:
     return [(f"{folder}bone{number}.png", *box) for number, of in BOXES.items() for box in of]
 
@@ -238,9 +226,6 @@ def in_three_forms(src: Path) -> None:
 
 def no_boxes(src: Path) -> None:
     images(src)
-
-
-_NEGATIVE = {"without-boxes": "negative"}
 
 
 def _layout(
@@ -290,16 +275,12 @@ LAYOUTS = [
         "YOLO: images/train/bone1.png; labels/train/bone1.txt",
         "",
         yolo_trees,
-        options=_NEGATIVE,
-        detected=False,
     ),
     _layout(
         "YOLO, a folder for each part",
         "YOLO: train/images/bone1.png; train/labels/bone1.txt",
         "",
         yolo_folders,
-        options=_NEGATIVE,
-        detected=False,
     ),
     _layout(
         "YOLO outlines",
@@ -330,7 +311,6 @@ LAYOUTS = [
     _layout(
         "VIA project", "VIA: via.json: _via_img_metadata", "", lambda src: via(src, project=True)
     ),
-    _layout("VIA table", "VIA: via_export.csv: region_shape_attributes", "", via_csv),
     _layout("boxes.csv", "table: boxes.csv: image, xmin, ymin, xmax, ymax", "", boxes_csv),
     _layout(
         "table of sizes", "table: annotations.csv: image_name, x, y, width, height", "", sizes_csv
@@ -377,7 +357,7 @@ LAYOUTS = [
         "bone1.xml; bone1.txt; images.json",
         "",
         in_three_forms,
-        missing="boxes in 3 forms",
+        missing="found Pascal VOC (images/bone1.xml), ",
     ),
     _layout(
         "images alone", "images/bone1.png without boxes", "", no_boxes, missing="expected boxes as"

@@ -273,7 +273,7 @@ LAYOUTS = [
     _evobc("the repository, Key&Value.json beside Data", evobc_repository),
     _evobc("EVOBC/00001/…; EVOBC/Key&Value.json", evobc_alone),
     _evobc("images without class folders or table", no_descriptions, canonical="",
-           missing="expected descriptions.csv", ignoring=()),
+           missing="not one of the layout of EVOBC", ignoring=()),
     _of("OBI Component 20", "8/422_5154no1.png; 8/422_5154no1_a.png (folders 0 to 19)", COMPONENT,
         SEEN, task="deciphering", options={}, name="OBI Component 20", write=component),
     _of("OBI Component 20", "OBI_Component_20/8/…; datalist/TE_OBI_com.txt; mapper.txt", COMPONENT,
@@ -284,7 +284,7 @@ LAYOUTS = [
         write=with_names("HWOBC", CODES, "ID_to_chinese.json"), canonical="HWOBC",
         ignoring=("metadata",)),
     _of("HWOBC", "classes of fewer than five images", "", write=too_few, options={},
-        detected=True, missing="has 5 different images"),
+        detected=True, missing="0 of its 4 classes have 5 different images"),
     _of("Oracle-50K", "Oracle-50K/<character>/….jpg", OBI125, name="Oracle-50K",
         write=class_folders("Oracle-50K", HAN, suffix="jpg")),
     _of("Oracle-50K", "oracle_source/oracle_source_img/oracle_54081/<character>/….jpg; "

@@ -13,11 +13,8 @@ PROVIDES: dict[str, dict[str, str]] = {
     "papers": {BENCHMARK: "keju.benchmarks.mcs_bench.implied:implied_tables"},
     "readers": {"mcs-bench": "keju.benchmarks.mcs_bench.preset:READER"},
     "exports": {"mcs-bench": "keju.benchmarks.mcs_bench.export:EXPORT"},
-    "responses": {"mcs_bench": "keju.benchmarks.mcs_bench.response_reader:read_responses"},
-    "metrics": {
-        "mcs_bench": "keju.benchmarks.mcs_bench.metrics",
-        "mcs_bench_formulas": "keju.benchmarks.mcs_bench.formulas",
-    },
+    "responses": {"mcs_bench": "keju.benchmarks.mcs_bench.responses:read_responses"},
+    "metrics": {"mcs_bench": "keju.benchmarks.mcs_bench.metrics"},
 }
 """The declarations of this folder, by entry-point group and name, as ``module:ATTRIBUTE``.
 

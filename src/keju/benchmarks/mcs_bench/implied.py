@@ -8,15 +8,13 @@ from keju.benchmarks.mcs_bench import BENCHMARK
 from keju.definitions import Task, benchmark
 from keju.published.tables import Cell, PrintedTable
 
-Printed = Mapping[str, PrintedTable]
-
 _MEANS = {"avg_q": "avg_q_len", "avg_a": "avg_a_len", "avg_pv": "avg_pv", "avg_ar": "avg_ar"}
 _EXTREMES: dict[str, Callable[[Iterable[float]], float]] = {
     "max_pv": max, "min_pv": min, "max_ar": max, "min_ar": min,
 }  # fmt: skip
 
 
-def implied_tables(printed: Printed) -> Iterator[PrintedTable]:
+def implied_tables(printed: Mapping[str, PrintedTable]) -> Iterator[PrintedTable]:
     """The tables that can be computed from the printed ones.
 
     ``Registry by domain`` counts tasks and questions; ``Table 5 by domain`` takes Table 5's lengths
@@ -29,8 +27,32 @@ def implied_tables(printed: Printed) -> Iterator[PrintedTable]:
         name: [task for task in declared if task.domain == name]
         for name in dict.fromkeys(task.domain for task in declared)
     } | {"OverAll": declared}
-    yield _counted(domains)
-    yield _taken_together(printed["Table 5"], domains)
+
+    def by_domain(number: Callable[[Sequence[Task]], float]) -> dict[str, float]:
+        return {name: number(tasks) for name, tasks in domains.items()}
+
+    counts = {
+        "n_task": by_domain(len),
+        "n_mcq_task": by_domain(lambda tasks: sum(task.format == "MCQ" for task in tasks)),
+        "n_qa_task": by_domain(lambda tasks: sum(task.format == "QA" for task in tasks)),
+        "n_q": by_domain(_questions),
+    }
+    yield _table("Registry by domain", counts)
+    lengths = printed["Table 5"].columns
+    columns: dict[str, dict[str, float]] = {}
+    for name, source in _MEANS.items():
+        values = lengths[source].values
+        columns[name] = {
+            domain: sum(task.count * values[task.id] for task in tasks) / _questions(tasks)
+            for domain, tasks in domains.items()
+        }
+    for name, pick in _EXTREMES.items():
+        values = lengths[name].values
+        columns[name] = {
+            domain: pick(values[task.id] for task in tasks) for domain, tasks in domains.items()
+        }
+    halves = {name: lengths[source].half for name, source in _MEANS.items()}
+    yield _table("Table 5 by domain", columns, halves)
     constant = {
         task.id: float(len("".join(task.queries[0].template.split())))
         for task in declared
@@ -38,50 +60,17 @@ def implied_tables(printed: Printed) -> Iterator[PrintedTable]:
     }
     yield _table("Registry by task", {"avg_q_len": constant})
     yield _solved(printed)
-    sources = printed["Table 13"].columns["in_text"].cells
-    ways = sorted({cell.text for cell in sources.values()})
-    yield _table(
-        "Text",
-        {way: {row: 1.0 for row, cell in sources.items() if cell.text == way} for way in ways},
-    )
+    ways: dict[str, dict[str, float]] = {}
+    for row, cell in printed["Table 13"].columns["in_text"].cells.items():
+        ways.setdefault(cell.text, {})[row] = 1.0
+    yield _table("Text", dict(sorted(ways.items())))
 
 
-def _counted(domains: Mapping[str, Sequence[Task]]) -> PrintedTable:
-    def count(kind: str) -> dict[str, float]:
-        return {name: sum(task.format == kind for task in of) for name, of in domains.items()}
-
-    return _table(
-        "Registry by domain",
-        {
-            "n_task": {name: len(of) for name, of in domains.items()},
-            "n_mcq_task": count("MCQ"),
-            "n_qa_task": count("QA"),
-            "n_q": {name: sum(task.count for task in of) for name, of in domains.items()},
-        },
-    )
+def _questions(tasks: Iterable[Task]) -> int:
+    return sum(task.count for task in tasks)
 
 
-def _taken_together(table: PrintedTable, domains: Mapping[str, Sequence[Task]]) -> PrintedTable:
-    def weighted(source: str, of: Sequence[Task]) -> float:
-        values = table.columns[source].values
-        return sum(task.count * values[task.id] for task in of) / sum(task.count for task in of)
-
-    means = {
-        name: {domain: weighted(source, of) for domain, of in domains.items()}
-        for name, source in _MEANS.items()
-    }
-    extremes = {
-        name: {
-            domain: pick(table.columns[name].values[task.id] for task in of)
-            for domain, of in domains.items()
-        }
-        for name, pick in _EXTREMES.items()
-    }
-    halves = {name: table.columns[source].half for name, source in _MEANS.items()}
-    return _table("Table 5 by domain", {**means, **extremes}, halves)
-
-
-def _solved(printed: Printed) -> PrintedTable:
+def _solved(printed: Mapping[str, PrintedTable]) -> PrintedTable:
     """T45, solved for from the printed QA means, if those leave out T39.
 
     Over the seven domains QA sums to seven times its mean. Less the six domains that are printed,
@@ -118,5 +107,5 @@ def _table(
             rows.setdefault(row, {})[column] = cell
     exact = dict.fromkeys(columns, 0.0)
     return PrintedTable(
-        benchmark=BENCHMARK, name=name, rows=rows, halves={**exact, **(halves or {})}
+        benchmark=BENCHMARK, name=name, rows=rows, halves=exact | dict(halves or {})
     )

@@ -1,32 +1,38 @@
-"""MCS-Bench, `official`: what the authors' script does, quirks included."""
+"""MCS-Bench's metrics.
+
+The protocol `official` is what the authors' script does, quirks included; `printed` are the paper's
+formulas where the script computes something else. All but BERTScore take (reference, hypothesis),
+two texts prepared alike.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 
 from keju.benchmarks.mcs_bench import BENCHMARK, texts
-from keju.benchmarks.mcs_bench.script import official_entities_prf, official_punctuation_prf
-from keju.benchmarks.mcs_bench.segmentation import words
+from keju.benchmarks.mcs_bench.script import (
+    bleu_of_words,
+    official_entities_prf,
+    official_punctuation_prf,
+)
+from keju.definitions import choices_of
 from keju.metrics import (
-    PRF,
     EditCounts,
-    UndefinedMetricError,
     accurate_rate,
+    bleu_unsmoothed,
     correct_rate,
+    distance,
+    f_beta,
     normalised_distance,
     rouge_l,
     rouge_n,
     sentence_bleu,
     set_prf,
 )
-from keju.metrics.base import TooLongError
 from keju.scoring.metric import MetricValue, declare, mean
 from keju.scoring.preparations import Preparation
 from keju.scoring.scoring_sample import ScoringSample
-from keju.scoring.semantic import first_token_cosine
-
-# jieba's time grows with the square of a run of characters that are in no word of its dictionary.
-_LONGEST_CUT = 20_000
+from keju.scoring.semantic import first_token_cosine, token_match_f1
 
 _CLEANED = (
     "letters, digits, ideographs are kept on both sides; then the response alone is made "
@@ -41,9 +47,13 @@ CONTAINED = CLEANED._replace(
     inputs=lambda sample: (texts.simplified_answer(sample), texts.cleaned(sample))
 )
 CONVERTED = Preparation("convert", f"{_CONVERTED}; nothing is removed", texts.converted_pair)
-CHARACTERS = CONVERTED._replace(name="convert>chars", inputs=texts.unspaced_pair)
+CONVERTED_CHARACTERS = CONVERTED._replace(name="convert>chars")
+CHARACTERS = CONVERTED_CHARACTERS._replace(inputs=texts.unspaced_pair)
 WORDS = Preparation(
     "convert>jieba", f"{_CONVERTED}; both are cut into words (jieba)", texts.converted_pair
+)
+CANDIDATE_AND_ANSWER = CONVERTED._replace(
+    inputs=lambda sample: (texts.converted(sample), texts.simplified_answer(sample))
 )
 
 _official = partial(
@@ -61,8 +71,7 @@ _entities = partial(_official, form="entities", prepare=CONVERTED)
     rule_zh="1 减去编辑次数与参考字符数之比；编辑次数多于参考字符数时小于 0",
     prepare=EDITS,
 )
-def cleaned_accurate_rate(counts: EditCounts) -> MetricValue:
-    """AR of the cleaned texts."""
+def _accurate_rate(counts: EditCounts) -> MetricValue:
     return mean(accurate_rate(counts), **counts._asdict())
 
 
@@ -73,88 +82,55 @@ def cleaned_accurate_rate(counts: EditCounts) -> MetricValue:
     rule_zh="沿作者脚本的编辑路径保留下来的参考字符的比例；多出的字符不扣分",
     prepare=EDITS,
 )
-def cleaned_correct_rate(counts: EditCounts) -> MetricValue:
-    """CR of the cleaned texts."""
+def _correct_rate(counts: EditCounts) -> MetricValue:
     return mean(correct_rate(counts), **counts._asdict())
 
 
-@_ocr(
+_ocr(
     "Edit_Distance",
     "edit distance / the longer length",
     rule_zh="编辑距离除以两者中较长的长度",
     prepare=CLEANED,
     worst=1.0,
     higher_is_better=False,
-)
-def edit_distance(reference: str, response: str) -> float:
-    """Normalised edit distance of the cleaned texts."""
-    return normalised_distance(reference, response)
-
-
-@_ocr(
-    "Recall",
-    "recall of the sets of distinct characters",
-    rule_zh="不同字符的集合的召回率",
-    part="recall",
-)
-@_ocr(
-    "Precision",
-    "precision of the sets of distinct characters",
-    rule_zh="不同字符的集合的精确率",
-    part="precision",
-)
-@_ocr(
+)(normalised_distance)
+_ocr(
     "F1",
     "F1 of the sets of distinct characters; order and number do not count",
     rule_zh="不同字符的集合的 F1；不计顺序和次数",
     part="f1",
-)
-def set_rates(reference: str, response: str) -> PRF:
-    """Rates over sets of characters."""
-    return set_prf(reference, response)
-
-
-@_ocr(
+)(set_prf)
+_ocr(
+    "Precision",
+    "precision of the sets of distinct characters",
+    rule_zh="不同字符的集合的精确率",
+    part="precision",
+)(set_prf)
+_ocr(
+    "Recall",
+    "recall of the sets of distinct characters",
+    rule_zh="不同字符的集合的召回率",
+    part="recall",
+)(set_prf)
+_ocr(
     "BLEU",
     "BLEU-4 of characters, method-1 smoothing",
     rule_zh="按字符的 BLEU-4，平滑方法 1",
     prepare=CLEANED_CHARACTERS,
-)
-def bleu_of_characters(reference: str, response: str) -> float:
-    """BLEU over the characters of the cleaned texts, method-1 smoothing."""
-    return sentence_bleu(reference, response)
-
-
-@_text(
+)(sentence_bleu)
+_text(
     "BLEU",
     "BLEU-4 of words, method-4 smoothing",
     rule_zh="按词的 BLEU-4，平滑方法 4",
     prepare=WORDS,
+)(bleu_of_words)
+_text("ROUGE-1", "F1 of characters", rule_zh="字符的 F1", part="f1")(partial(rouge_n, order=1))
+_text("ROUGE-2", "F1 of pairs of characters", rule_zh="相邻两个字符的 F1", part="f1")(
+    partial(rouge_n, order=2)
 )
-def bleu_of_words(reference: str, response: str) -> float:
-    """BLEU over jieba's words, method-4 smoothing."""
-    if max(len(reference), len(response)) > _LONGEST_CUT:
-        error = UndefinedMetricError if len(reference) > _LONGEST_CUT else TooLongError
-        raise error(f"longer than {_LONGEST_CUT:,} characters, too long for jieba")
-    return sentence_bleu(words(reference), words(response), smoothing="method4")
-
-
-@_text("ROUGE-1", "F1 of characters", rule_zh="字符的 F1")
-def rouge_1(reference: str, response: str) -> float:
-    """F1 of characters."""
-    return rouge_n(reference, response, 1).f1
-
-
-@_text("ROUGE-2", "F1 of pairs of characters", rule_zh="相邻两个字符的 F1")
-def rouge_2(reference: str, response: str) -> float:
-    """F1 of pairs of characters."""
-    return rouge_n(reference, response, 2).f1
-
-
-@_text("ROUGE-L", "F1 of the longest common subsequence", rule_zh="最长公共子序列的 F1")
-def rouge_longest(reference: str, response: str) -> float:
-    """F1 of the longest common subsequence."""
-    return rouge_l(reference, response).f1
+_text("ROUGE-L", "F1 of the longest common subsequence", rule_zh="最长公共子序列的 F1", part="f1")(
+    rouge_l
+)
 
 
 @_text(
@@ -168,19 +144,7 @@ def anls(reference: str, response: str) -> float:
     return 1 - normalised_distance(reference, response) if reference or response else 1.0
 
 
-@_punctuated(
-    "Recall",
-    "right pairs in the answer, repeats included / true marks; can be above 1",
-    rule_zh="回答中正确的标点对（含重复）除以参考答案的标点数；可以大于 1",
-    part="recall",
-)
-@_punctuated(
-    "Precision",
-    "share of the marks in the answer whose pair occurs anywhere in the true text",
-    rule_zh="回答的标点中，其标点对在参考答案任何一处出现的比例",
-    part="precision",
-)
-@_punctuated(
+_punctuated(
     "F1",
     "F1 of punctuation marks, each with the character before it; a right pair counts each time it "
     "is repeated, so the value can be above 1",
@@ -188,33 +152,37 @@ def anls(reference: str, response: str) -> float:
         "标点的 F1，每个标点与它前面的一个字符成对；正确的一对每重复一次就计一次，所以可以大于 1"
     ),
     part="f1",
-)
-def punctuation_rates(reference: str, response: str) -> PRF:
-    """Rates of marks with the character before them; recall and F1 can pass 1."""
-    return official_punctuation_prf(reference, response)
-
-
-@_entities(
-    "Recall",
-    "recall of sets of names, split at 、 only",
-    rule_zh="名称集合的召回率，只在“、”处切分",
-    part="recall",
-)
-@_entities(
+)(official_punctuation_prf)
+_punctuated(
     "Precision",
-    "precision of sets of names, split at 、 only",
-    rule_zh="名称集合的精确率，只在“、”处切分",
+    "share of the marks in the answer whose pair occurs anywhere in the true text",
+    rule_zh="回答的标点中，其标点对在参考答案任何一处出现的比例",
     part="precision",
-)
-@_entities(
+)(official_punctuation_prf)
+_punctuated(
+    "Recall",
+    "right pairs in the answer, repeats included / true marks; can be above 1",
+    rule_zh="回答中正确的标点对（含重复）除以参考答案的标点数；可以大于 1",
+    part="recall",
+)(official_punctuation_prf)
+_entities(
     "F1",
     "F1 of sets of names, split at 、 only and compared as written",
     rule_zh="名称集合的 F1，只在“、”处切分，按原样比较",
     part="f1",
-)
-def entity_rates(reference: str, response: str) -> PRF:
-    """Rates of names."""
-    return official_entities_prf(reference, response)
+)(official_entities_prf)
+_entities(
+    "Precision",
+    "precision of sets of names, split at 、 only",
+    rule_zh="名称集合的精确率，只在“、”处切分",
+    part="precision",
+)(official_entities_prf)
+_entities(
+    "Recall",
+    "recall of sets of names, split at 、 only",
+    rule_zh="名称集合的召回率，只在“、”处切分",
+    part="recall",
+)(official_entities_prf)
 
 
 @_official(
@@ -231,17 +199,9 @@ def entity_rates(reference: str, response: str) -> PRF:
     form="short",
     prepare=CONTAINED,
 )
-def contains_answer(reference: str, response: str) -> float:
-    """1 if the response, cleaned and converted, contains the answer unchanged."""
+def _contains_answer(reference: str, response: str) -> float:
     return float(reference in response)
 
-
-def _pair(sample: ScoringSample) -> tuple[str, str]:
-    """Candidate and reference."""
-    return texts.converted(sample), texts.simplified_answer(sample)
-
-
-CANDIDATE_AND_ANSWER = CONVERTED._replace(inputs=_pair)
 
 _encoded = partial(_text, prepare=CANDIDATE_AND_ANSWER, encoder="chinese-bert-wwm")
 _encoded(
@@ -255,3 +215,104 @@ _encoded(
 _encoded("Avg", "mean of BERTScore and ANLS", rule_zh="BERTScore 与 ANLS 的均值", beside="ANLS")(
     first_token_cosine
 )
+
+# The paper's formulas.
+
+_printed = partial(
+    declare,
+    benchmark=BENCHMARK,
+    protocol="printed",
+    form="text",
+    prepare=CHARACTERS,
+    source="the paper's C.2",
+)
+# Eqs. 5 and 6: without smoothing, an order without a match makes the value 0, so that texts of
+# fewer than four characters earn nothing.
+_bleu = partial(
+    _printed,
+    "BLEU_eq5",
+    "BLEU-4 of characters without smoothing",
+    rule_zh="按字符的 BLEU-4，不平滑",
+)
+_bleu(form="transcription", prepare=CLEANED_CHARACTERS)(bleu_unsmoothed)
+_bleu(prepare=CONVERTED_CHARACTERS)(bleu_unsmoothed)
+# Eqs. 11 and 12.
+_printed("ROUGE-1_recall", "recall of characters", rule_zh="字符的召回率", part="recall")(
+    partial(rouge_n, order=1)
+)
+_printed(
+    "ROUGE-2_recall",
+    "recall of pairs of characters",
+    rule_zh="相邻两个字符的召回率",
+    part="recall",
+)(partial(rouge_n, order=2))
+
+
+@_printed(
+    "ROUGE-L_beta1.2",
+    "F of the longest common subsequence, beta 1.2",
+    rule_zh="最长公共子序列的 F 值，beta 为 1.2",
+)
+def rouge_l_leaning(reference: str, hypothesis: str) -> float:
+    """Eqs. 13 to 15: F of the longest common subsequence, beta 1.2."""
+    return f_beta(rouge_l(reference, hypothesis), 1.2)
+
+
+@_printed(
+    "ANLS_eq7",
+    "1 - normalised edit distance / length of the reference (eqs. 7 and 8)",
+    rule_zh="1 减去归一化编辑距离与参考答案长度之比（式 7、8）",
+    prepare=CONVERTED,
+)
+def anls_paper(reference: str, hypothesis: str) -> float:
+    """Eqs. 7 and 8: max(0, 1 - NLD / len(reference)), NLD normalised already."""
+    longer = max(len(reference), len(hypothesis))
+    if not reference:
+        return float(not hypothesis)
+    return max(0.0, 1 - distance(reference, hypothesis) / longer / len(reference))
+
+
+@_printed(
+    "ANLS_biten",
+    "1 - edit distance / the longer length, 0 from a distance of .5 (Biten et al. 2019)",
+    rule_zh="1 减去编辑距离与两者中较长的长度之比，距离达到 0.5 时为 0（Biten et al. 2019）",
+    prepare=CONVERTED,
+)
+def anls_threshold(reference: str, hypothesis: str) -> float:
+    """Biten et al. 2019: the script's value where the normalised distance is under .5."""
+    value = anls(reference, hypothesis)
+    return value if 1 - value < 0.5 else 0.0
+
+
+def _reviewed_pair(sample: ScoringSample) -> tuple[str, str]:
+    """Answer and response as the script compares them; after a review, the option that is chosen.
+
+    The script counts "ABCD" as right, so the authors reviewed answers with several letters by hand
+    (C.2). Here such an answer counts by the letter that is read or decided, as does every answer
+    that people or a model decided. Which ones the authors reviewed is not published.
+    """
+    pair: tuple[str, str] = CONTAINED.inputs(sample)
+    letters = choices_of(sample.item) or "ABCDEF"
+    if sample.decision is None and sum(letter in sample.text for letter in letters) < 2:
+        return pair
+    return sample.reference.strip().upper(), sample.reading.value
+
+
+_printed(
+    "Acc_reviewed",
+    "as the script; an answer with several letters counts by the letter that is read or decided",
+    rule_zh="与脚本相同；有多个字母的回答按读出或判定的字母计",
+    form="letter",
+    prepare=CONTAINED._replace(name="one letter", inputs=_reviewed_pair),
+)(_contains_answer)
+# C.2 and 3.2 name BERTScore (Zhang et al. 2020), F1 by token matching; the script computes another
+# number. The paper names neither encoder, layer nor rescaling. Ours are bert-score's defaults for
+# Chinese: bert-base-chinese, layer 8, not rescaled (our reading).
+_printed(
+    "BERTScore_zhang",
+    "BERTScore F1 by token matching (Zhang et al. 2020), not rescaled",
+    rule_zh="逐词元匹配的 BERTScore F1（Zhang et al. 2020），不重新标度",
+    prepare=CANDIDATE_AND_ANSWER,
+    encoder="bert-base-chinese",
+    source="the paper's C.2; the encoder is our reading",
+)(token_match_f1)

@@ -1,33 +1,189 @@
-"""A run as files in the form of the MCS-Bench authors' script: a list of objects with Response.
+"""The authors' RESPONSES.json: a list of objects with ID, Task_ID, Answer_Simplified and Response.
 
-`keju score FILE` and the script itself read them. One file has the responses of one model in one
-prompt variant and round. `Response` is the content as it was returned; a failure has none, so that
-scoring the file counts it as a failure again. An item without a reference has no answer fields.
-Answers to another prompt than the published one have it in `Wording`, `Prompt`, `System_Prompt` and
-`Examples`.
+`read_responses` reads a file for scoring; `export_responses` writes a run as such files, which
+`keju score FILE` and the authors' script read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from keju.benchmarks.mcs_bench import BENCHMARK
 from keju.benchmarks.mcs_bench.texts import official_answer
 from keju.datasets.readers.mapped import SOURCE_ID
-from keju.definitions import has_reference, options_of, prompt_of, task
+from keju.datasets.readers.records import Place
+from keju.definitions import (
+    Task,
+    benchmark,
+    has_reference,
+    options_of,
+    prompt_of,
+    task,
+)
 from keju.definitions.wordings import RELEASED
-from keju.errors import UsageError
+from keju.errors import DataError, UsageError
 from keju.exports import ResponseFile
-from keju.files import write_json
-from keju.items import Item, PromptVariant, Response, variant_of
+from keju.files import read_json, write_json
+from keju.items import Failure, Item, PromptVariant, Response, Status, variant_of
 from keju.local_paths import check_local
 from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import RunFolder, file_name
+from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample, json_kind
+from keju.text import read_content
+from keju.texts import _
 
+_LARGEST = 2 << 30
+_QUESTIONS = ("Question", "Question_Simplified", "Question_Traditional")
+_ANSWERS = ("Answer", "Answer_Traditional")
+_HALF = re.compile("[\ud800-\udfff]")
 _WITHOUT_ANSWER = frozenset({"failed", "filtered"})
+
+Row = Mapping[str, object]
+
+# Reading.
+
+
+def read_responses(path: Path) -> list[ScoringSample]:
+    """Read a file in the authors' form.
+
+    Each object has ``ID``, ``Task_ID`` (1 to 45), ``Answer_Simplified`` and ``Response``;
+    ``Question`` (whose options help to take a letter; also ``Question_Simplified`` or
+    ``Question_Traditional``) and ``Answer`` or ``Answer_Traditional`` (which `strict` prefers) are
+    read where they exist, ``Options`` as a list too. An object without ``Response`` is a failure,
+    as in a run, and a null one is empty text. Both are our reading: the authors' script stops, but
+    for AR, CR and Edit_Distance of an object without ``Response``, which it reads as empty text.
+    An item whose answer is not text is unscored; one whose response is not text is unscored where
+    the authors' script stops at it. IDs may be whole floats, which pandas makes of numbers.
+
+    Raises:
+        DataError: the file is not such a list, or no object has a response or an answer; the
+            message names the file and the item.
+    """
+    if path.is_file() and path.stat().st_size > _LARGEST:
+        raise DataError("more than 2 GiB", file=path, hint="Score it in parts")
+    samples = list(_samples(path))
+    if not samples:
+        raise DataError("contains no responses", file=path)
+    for field, missing in (
+        ("Answer_Simplified", [sample.defect.answer_missing for sample in samples]),
+        ("Response", [sample.response.status == "failed" for sample in samples]),
+    ):
+        if all(missing):
+            raise DataError("no item has {}", field, file=path, hint="Rename the field that has it")
+    return samples
+
+
+def _rows(path: Path) -> list[object]:
+    """The list in the file; also with half characters and NaN, which Python's own json writes.
+
+    Half a character becomes U+FFFD. NaN is not null here, as in a replay: the authors' script stops
+    at both.
+    """
+    try:
+        return read_json(path, list[object], _LARGEST)
+    except DataError:
+        try:
+            content = json.loads(path.read_bytes().decode("utf-8-sig", "surrogatepass"))
+            rows = json.loads(_HALF.sub("\ufffd", json.dumps(content, ensure_ascii=False)))
+        except (OSError, ValueError, RecursionError):
+            rows = None
+        if not isinstance(rows, list):
+            raise
+        return rows
+
+
+def _samples(file: Path) -> Iterator[ScoringSample]:
+    declared = {task.id: task for task in benchmark(BENCHMARK).tasks}
+    seen: set[tuple[str, str]] = set()
+    for position, row in enumerate(_rows(file), start=1):
+        place = Place(file, f"item {position}")
+        if not isinstance(row, dict):
+            raise place.error(_("is {}, not an object", json_kind(row)))
+        name = _named(place, row, "ID")
+        place = Place(file, f"item {position} (ID {ascii(name)[1:-1][:60]})")
+        number = _named(place, row, "Task_ID").removeprefix("T")
+        task = declared.get(f"T{number}")
+        if task is None:
+            problem = _("Task_ID {} is not a task of {}", ascii(number)[:40], BENCHMARK)
+            raise place.error(problem, _("Use 1 to 45"))
+        if (task.id, name) in seen:
+            problem = _("ID and Task_ID {} occur twice", number)
+            raise place.error(problem, _("Remove one of them"))
+        seen.add((task.id, name))
+        yield _sample(place, row, name, task)
+
+
+def _sample(place: Place, row: Row, name: str, declared: Task) -> ScoringSample:
+    for key, value in row.items():
+        if isinstance(value, str) and len(value) > LONGEST:
+            problem = _("{} has {:,} characters, more than {:,}", key, len(value), LONGEST)
+            raise place.error(problem, _("Shorten it, or remove the item"))
+    answer = row.get("Answer_Simplified", "")
+    flaw = ""
+    if not isinstance(answer, str):
+        what = f"Answer_Simplified is {json_kind(answer)}"
+        flaw = f"the authors' script stops here: TypeError, {what}"
+    defect = Defect(answer=flaw, answer_missing="Answer_Simplified" not in row, in_file=True)
+    question = _text(row, *_QUESTIONS)
+    options = row.get("Options")
+    if not isinstance(options, list) or declared.queries[0].form != "letter":
+        options = []
+    item = Item(
+        id=name,
+        benchmark=declared.benchmark,
+        task=declared.id,
+        question=question,
+        verbatim=bool(question),
+        options=tuple(options) if all(isinstance(text, str) for text in options) else (),
+        answer=_text(row, *_ANSWERS) if answer else "",
+        answer_simplified=_text(row, "Answer_Simplified"),
+    )
+    content = read_content(row.get("Response"))
+    status: Status = "answered" if content.text.strip() else "empty"
+    error = None
+    if "Response" not in row:
+        status = "failed"
+        error = Failure(kind="missing-answer", message="the file has no Response")
+    response = Response(
+        key=f"{item.task}/{item.id}",
+        item=item.id,
+        model=place.file.stem,
+        benchmark=item.benchmark,
+        task=item.task,
+        status=status,
+        text=content.text,
+        not_text=content.not_text,
+        error=error,
+    )
+    return ScoringSample(item, response, defect)
+
+
+def _named(place: Place, row: Row, key: str) -> str:
+    """A name or whole number, which each item must have.
+
+    Raises:
+        DataError: it has none.
+    """
+    value = row.get(key)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+        return str(value).strip()
+    problem = _("{} is {}", key, json_kind(value)) if key in row else _("has no {}", key)
+    raise place.error(problem, _("Each item needs ID, Task_ID, Answer_Simplified and Response"))
+
+
+def _text(row: Row, *keys: str) -> str:
+    """The first text of these fields; empty where there is none."""
+    texts = (value for key in keys if isinstance(value := row.get(key), str))
+    return next(filter(None, texts), "")
+
+
+# Writing.
 
 
 class _ResponseSet(NamedTuple):
@@ -41,6 +197,10 @@ class _ResponseSet(NamedTuple):
 def export_responses(run: Path, out: Path) -> list[ResponseFile]:
     """Write a run's responses to MCS-Bench's tasks.
 
+    A file has the responses of one model in one prompt variant and round. `Response` is the content
+    as it was returned; a failure has none, so that scoring the file counts it as a failure again.
+    An item without a reference has no answer fields.
+
     Args:
         run: the run. Responses to other benchmarks' items are skipped.
         out: a file name that ends in ``.json``, for a run of one model in one prompt variant and
@@ -53,108 +213,79 @@ def export_responses(run: Path, out: Path) -> list[ResponseFile]:
     """
     folder = RunFolder.open(run)
     items = {(item.task, item.id): item for item in folder.items() if item.benchmark == BENCHMARK}
-    shown = RequestRebuilder(folder)
-    found: dict[_ResponseSet, dict[tuple[str, str], Response]] = {}
+    rebuilder = RequestRebuilder(folder)
+    sets: dict[_ResponseSet, dict[tuple[str, str], Response]] = {}
     for model in folder.manifest().models:
         for response in folder.responses(model):
-            if (place := (response.task, response.item)) in items:
+            if (key := (response.task, response.item)) in items:
                 response_set = _ResponseSet(model, variant_of(response), response.round)
-                found.setdefault(response_set, {})[place] = response
-    if not found:
+                sets.setdefault(response_set, {})[key] = response
+    if not sets:
         raise UsageError("{}: no responses to tasks of {}", run, BENCHMARK)
-    return [
-        _write(path, items, found[response_set], shown)
-        for response_set, path in _files(out, list(found)).items()
-    ]
+    files: list[ResponseFile] = []
+    for path, responses in zip(_paths(out, list(sets)), sets.values(), strict=True):
+        rows = [
+            _row(item, responses[key], rebuilder) for key, item in items.items() if key in responses
+        ]
+        write_json(path, rows)
+        failures = sum("Response" not in row for row in rows)
+        files.append(ResponseFile(path, len(rows), failures))
+    return files
 
 
-def _files(out: Path, response_sets: list[_ResponseSet]) -> dict[_ResponseSet, Path]:
-    """The file of each set of responses.
+def _paths(out: Path, sets: Sequence[_ResponseSet]) -> list[Path]:
+    """The file of each set of responses: the model's name, with variant and round if several.
 
     Raises:
         UsageError: `out` is one file for several, or exists and is not empty.
     """
     if out.suffix == ".json":
-        if len(response_sets) > 1:
+        if len(sets) > 1:
             raise UsageError(
                 "-o {}: the run has {} sets of responses (models, prompt variants and rounds), "
                 "and a file has one. Give a directory",
                 out,
-                len(response_sets),
+                len(sets),
             )
-        return {response_sets[0]: out}
+        return [out]
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError("-o {}: exists and is not an empty directory. Choose another -o", out)
     check_local(out)
     out.mkdir(parents=True, exist_ok=True)
-    paths = (out / f"{file_name(name)}.json" for name in _names(response_sets))
-    return dict(zip(response_sets, paths, strict=True))
+    variants = {response_set.variant for response_set in sets}
+    rounds = {response_set.round for response_set in sets}
+    paths: list[Path] = []
+    for model, variant, number in sets:
+        label = variant.label(variants) if len(variants) > 1 else ""
+        name = " ".join(filter(None, (model, label, f"round {number}" if len(rounds) > 1 else "")))
+        paths.append(out / f"{file_name(name)}.json")
+    return paths
 
 
-def _names(response_sets: list[_ResponseSet]) -> Iterator[str]:
-    """The model's name, with the prompt variant and the round where there are several."""
-    variants = {response_set.variant for response_set in response_sets}
-    rounds = {response_set.round for response_set in response_sets}
-    for response_set in response_sets:
-        label = response_set.variant.label(variants) if len(variants) > 1 else ""
-        number = f"round {response_set.round}" if len(rounds) > 1 else ""
-        yield " ".join(filter(None, (response_set.model, label, number)))
-
-
-def _write(
-    path: Path,
-    items: Mapping[tuple[str, str], Item],
-    said: Mapping[tuple[str, str], Response],
-    shown: RequestRebuilder,
-) -> ResponseFile:
-    rows = [_row(item, said[place], shown) for place, item in items.items() if place in said]
-    write_json(path, rows)
-    return ResponseFile(path, len(rows), sum("Response" not in row for row in rows))
-
-
-def _sent(item: Item, response: Response, shown: RequestRebuilder) -> dict[str, object]:
-    """The text that was sent in place of the published prompt; empty if that was sent alone.
-
-    `Question` stays the published prompt, as the authors' script and other tools expect.
-    """
-    if response.wording == RELEASED and not shown.manifest.system_hash(response.model):
-        return {}
-    request = shown.request(item, response)
-    found: dict[str, object] = {"Wording": response.wording, "Prompt": request.prompt}
-    if system := shown.system_of(request, response.model):
-        found["System_Prompt"] = system
-    return found
-
-
-def _released_id(item: Item) -> str:
-    """The ID that the item has in the release; its own unless the import put the task before it."""
-    notes = (step.note for step in item.provenance if step.note.startswith(SOURCE_ID))
-    return next((note.removeprefix(SOURCE_ID) for note in notes), item.id)
-
-
-def _wordings(item: Item) -> dict[str, str]:
-    """The whole prompts in both scripts, of an item that was released in both."""
-    return {
-        f"Question_{script.capitalize()}": prompt_of(item, script=script)
-        for script in item.question_in
-    }
-
-
-def _row(item: Item, response: Response, shown: RequestRebuilder) -> dict[str, object]:
+def _row(item: Item, response: Response, rebuilder: RequestRebuilder) -> dict[str, object]:
     declared = task(item.task)
+    # The ID in the release, which differs where the import put the task before it.
+    notes = (step.note for step in item.provenance if step.note.startswith(SOURCE_ID))
     row: dict[str, object] = {
-        "ID": _released_id(item),
+        "ID": next((note.removeprefix(SOURCE_ID) for note in notes), item.id),
         "Task_ID": int(item.task.removeprefix("T")),
         "Domain": declared.domain_zh,
         "Task_Name": declared.name_zh,
         "Question": prompt_of(item, script=response.script),
-        **_wordings(item),
     }
+    for script in item.question_in:
+        row[f"Question_{script.capitalize()}"] = prompt_of(item, script=script)
     if has_reference(item):
         row |= {"Answer_Simplified": official_answer(item), "Answer_Traditional": item.answer}
     if options := options_of(item):
         row["Options"] = list(options)
-    row |= _sent(item, response, shown)
+    # `Question` stays the published prompt, as the authors' script and other tools expect; the text
+    # that was sent in its place is in fields of its own.
+    if response.wording != RELEASED or rebuilder.manifest.system_hash(response.model):
+        request = rebuilder.request(item, response)
+        row |= {"Wording": response.wording, "Prompt": request.prompt}
+        if system := rebuilder.system_of(request, response.model):
+            row["System_Prompt"] = system
     if response.status not in _WITHOUT_ANSWER:
         row["Response"] = json.loads(response.not_text) if response.not_text else response.text
     return row

@@ -1,13 +1,70 @@
-"""Metrics as the authors' script computes them, quirks included: edits, punctuation, entities."""
+"""Metrics as the authors' script computes them, quirks included: words, marks, entities, edits."""
 
 from __future__ import annotations
 
+import logging
+import os
 import re
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, lru_cache
 
-from keju.metrics import PRF, EditCounts, entities_prf, prf
+from keju.errors import PrerequisiteError
+from keju.metrics import PRF, EditCounts, UndefinedMetricError, entities_prf, prf, sentence_bleu
+from keju.metrics.base import TooLongError
+from keju.object_stores import cache_folder
+from keju.texts import _
 
 _BLOCK = 4096
 _MARK = re.compile(r"[^a-zA-Z0-9\u4e00-\u9fa5]")
+
+# jieba's time grows with the square of a run of characters that are in no word of its dictionary.
+_LONGEST_CUT = 20_000
+
+
+def bleu_of_words(reference: str, response: str) -> float:
+    """BLEU over jieba's words, method-4 smoothing (T2).
+
+    Raises:
+        UndefinedMetricError: the reference is too long; `TooLongError` where the response is.
+        PrerequisiteError: jieba is not installed.
+    """
+    if max(len(reference), len(response)) > _LONGEST_CUT:
+        error = UndefinedMetricError if len(reference) > _LONGEST_CUT else TooLongError
+        raise error(f"longer than {_LONGEST_CUT:,} characters, too long for jieba")
+    return sentence_bleu(words(reference), words(response), smoothing="method4")
+
+
+# The answers of several models are compared with the same reference.
+@lru_cache(maxsize=512)
+def words(text: str) -> list[str]:
+    """The words that jieba's default mode cuts a text into; a list that all callers share."""
+    return _segment()(text)
+
+
+@cache
+def _segment() -> Callable[[str], list[str]]:
+    try:
+        # Importing jieba takes pkg_resources along, which warns of its own age.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import jieba  # noqa: PLC0415
+    except ImportError:
+        raise PrerequisiteError(
+            _("BLEU over words, which needs jieba,"), 'pip install "keju[official]"'
+        ) from None
+    jieba.setLogLevel(logging.CRITICAL)
+    # By default jieba unmarshals a file in the temporary folder, where anybody can write one. It
+    # cannot read or write below os.devnull: it parses its dictionary again, which takes a second.
+    jieba.dt.tmp_dir = os.devnull
+    with suppress(OSError, RuntimeError):
+        folder = cache_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        jieba.dt.tmp_dir = str(folder)
+    jieba.initialize()
+    segment: Callable[[str], list[str]] = jieba.lcut
+    return segment
 
 
 def official_punctuation_prf(reference: str, hypothesis: str) -> PRF:
@@ -44,63 +101,24 @@ def official_edits(reference: str, hypothesis: str) -> EditCounts:
 
     Computed bit-parallel (Hyyrö 2003): for each hypothesis character, an integer holds which
     diagonal steps are free and another which vertical steps cost one, and the walk reads its
-    choices from them. Columns are kept in blocks, so that memory stays small for long input.
+    choices from them. They are computed forward once, and once more a block at a time as the walk
+    reaches it, so that memory stays small for long input.
     """
-    expected, predicted = len(reference), len(hypothesis)
-    while expected and predicted and reference[expected - 1] == hypothesis[predicted - 1]:
-        expected -= 1
-        predicted -= 1
-    matches = len(reference) - expected
-    rest = _walk(reference[:expected], hypothesis[:predicted])
-    return rest._replace(matches=rest.matches + matches)
-
-
-class _Columns:
-    """The bit-vectors of the matrix, column by column, with a restart at each block's start."""
-
-    def __init__(self, reference: str, hypothesis: str) -> None:
-        self._hypothesis = hypothesis
-        self._full = (1 << len(reference)) - 1
-        self._places: dict[str, int] = {}
-        for place, char in enumerate(reference):
-            self._places[char] = self._places.get(char, 0) | 1 << place
-        self._starts = [(self._full, 0)]
-        blocks = range(0, len(hypothesis) - _BLOCK, _BLOCK)
-        for start in blocks:
-            _, _, state = self._sweep(start, self._starts[-1])
-            self._starts.append(state)
-
-    def block(self, number: int) -> tuple[list[int], list[int]]:
-        """For each column of a block: free diagonal steps, and vertical steps that cost one."""
-        diagonal, vertical, _ = self._sweep(number * _BLOCK, self._starts[number])
-        return diagonal, vertical
-
-    def _sweep(
-        self, start: int, state: tuple[int, int]
-    ) -> tuple[list[int], list[int], tuple[int, int]]:
-        full, places = self._full, self._places
-        up, down = state
-        diagonal, vertical = [], []
-        for char in self._hypothesis[start : start + _BLOCK]:
-            equal = places.get(char, 0)
-            free = ((((equal & up) + up) ^ up) | equal | down) & full
-            right_up = ((down | (full ^ (free | up))) << 1 | 1) & full
-            right_down = (free & up) << 1 & full
-            up = right_down | (full ^ (free | right_up))
-            down = right_up & free
-            diagonal.append(free)
-            vertical.append(up)
-        return diagonal, vertical, (up, down)
-
-
-def _walk(reference: str, hypothesis: str) -> EditCounts:
-    matches = substitutions = deletions = insertions = 0
     i, j = len(reference), len(hypothesis)
-    columns = _Columns(reference, hypothesis)
-    while i and j:
-        number = (j - 1) // _BLOCK
-        start = number * _BLOCK
-        diagonal, vertical = columns.block(number)
+    while i and j and reference[i - 1] == hypothesis[j - 1]:
+        i -= 1
+        j -= 1
+    matches, substitutions, deletions, insertions = len(reference) - i, 0, 0, 0
+    places: dict[str, int] = {}
+    for place, char in enumerate(reference[:i]):
+        places[char] = places.get(char, 0) | 1 << place
+    full = (1 << i) - 1
+    starts = range(0, j, _BLOCK)
+    states = [(full, 0)]
+    for start in starts[:-1]:
+        states.append(_sweep(hypothesis[start : start + _BLOCK], places, full, states[-1])[2])
+    for start, state in zip(reversed(starts), reversed(states), strict=False):
+        diagonal, vertical, _state = _sweep(hypothesis[start:j], places, full, state)
         while i and j > start:
             if reference[i - 1] == hypothesis[j - 1]:
                 matches += 1
@@ -116,4 +134,27 @@ def _walk(reference: str, hypothesis: str) -> EditCounts:
             else:
                 insertions += 1
                 j -= 1
+        if not i:
+            break
     return EditCounts(matches, substitutions, deletions + i, insertions + j)
+
+
+def _sweep(
+    columns: str, places: dict[str, int], full: int, state: tuple[int, int]
+) -> tuple[list[int], list[int], tuple[int, int]]:
+    """For each column: free diagonal steps, and vertical steps that cost one; and the last state.
+
+    A state has the vertical steps down the last column that add one, and those that take one away.
+    """
+    up, down = state
+    diagonal, vertical = [], []
+    for char in columns:
+        equal = places.get(char, 0)
+        free = ((((equal & up) + up) ^ up) | equal | down) & full
+        right_up = ((down | (full ^ (free | up))) << 1 | 1) & full
+        right_down = (free & up) << 1 & full
+        up = right_down | (full ^ (free | right_up))
+        down = right_up & free
+        diagonal.append(free)
+        vertical.append(up)
+    return diagonal, vertical, (up, down)

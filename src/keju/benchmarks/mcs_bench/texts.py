@@ -39,24 +39,15 @@ def official_answer(item: Item) -> str:
     return official_convert(item.answer)
 
 
-def require_answer(sample: ScoringSample) -> None:
-    """Stop where the script stops for want of an answer.
-
-    Raises:
-        UndefinedMetricError: the authors' form has no answer.
-    """
-    if sample.defect.answer_missing:
-        raise UndefinedMetricError(_("the authors' script stops here: KeyError, no answer"))
-
-
 @computed_once
 def simplified_answer(sample: ScoringSample) -> str:
     """The answer, simplified.
 
     Raises:
-        UndefinedMetricError: there is none, where the script stops.
+        UndefinedMetricError: the authors' form has none, where the script stops.
     """
-    require_answer(sample)
+    if sample.defect.answer_missing:
+        raise UndefinedMetricError(_("the authors' script stops here: KeyError, no answer"))
     try:
         return official_answer(sample.item)
     except PrerequisiteError as error:
@@ -70,14 +61,8 @@ def converted(sample: ScoringSample) -> str:
     Raises:
         UndefinedMetricError: it is not text, and the script stops at it.
     """
-    if not sample.response.not_text:
-        return _converted(sample.text)
-    try:
-        return official_convert(json.loads(sample.response.not_text))
-    except (TypeError, KeyError) as error:
-        raise _stopped(sample, type(error).__name__) from None
-    except PrerequisiteError as error:
-        raise UndefinedMetricError(str(error)) from None
+    content = sample.response.not_text
+    return _converted(sample, json.loads(content) if content else sample.text)
 
 
 @computed_once
@@ -91,7 +76,7 @@ def unspaced(sample: ScoringSample) -> str:
         raise _stopped(sample, "AttributeError")
     if " " not in sample.text:
         return converted(sample)
-    return _converted(sample.text.replace(" ", ""))
+    return _converted(sample, sample.text.replace(" ", ""))
 
 
 @computed_once
@@ -103,7 +88,7 @@ def cleaned(sample: ScoringSample) -> str:
     """
     if sample.response.not_text:
         raise _stopped(sample, "TypeError")
-    return _converted(official_clean(sample.text))
+    return _converted(sample, official_clean(sample.text))
 
 
 @computed_once
@@ -115,7 +100,7 @@ def cleaned_pair(sample: ScoringSample) -> Pair:
 
 def cleaned_with_answer(sample: ScoringSample) -> Pair:
     """`cleaned_pair` where there is an answer."""
-    require_answer(sample)
+    simplified_answer(sample)
     return cleaned_pair(sample)
 
 
@@ -135,18 +120,16 @@ def edits(sample: ScoringSample) -> EditCounts:
     return official_edits(*cleaned_pair(sample))
 
 
+def _converted(sample: ScoringSample, content: object) -> str:
+    """A text of the response, or what it has in place of one, converted as the script does."""
+    try:
+        return official_convert(content)
+    except (TypeError, KeyError) as error:
+        raise _stopped(sample, type(error).__name__) from None
+    except PrerequisiteError as error:  # zhconv is an extra.
+        raise UndefinedMetricError(str(error)) from None
+
+
 def _stopped(sample: ScoringSample, how: str) -> UndefinedMetricError:
     what = json_kind(json.loads(sample.response.not_text))
     return UndefinedMetricError(_("the authors' script stops here: {}, Response is {}", how, what))
-
-
-def _converted(text: str) -> str:
-    """A text converted as the script does.
-
-    Raises:
-        UndefinedMetricError: zhconv, an extra, is not installed.
-    """
-    try:
-        return official_convert(text)
-    except PrerequisiteError as error:
-        raise UndefinedMetricError(str(error)) from None

@@ -12,7 +12,7 @@ from keju.building.reviewing.exported_images import (
 )
 from keju.building.reviewing.verdicts import Corrections, Decision, Verdict
 from keju.datasets.readers.box_fitting import Canvas, fit_boxes
-from keju.datasets.readers.boxes import BoxSettings, collect_boxes
+from keju.datasets.readers.boxes import collect_boxes
 from keju.datasets.readers.images import ImageFinder
 from keju.datasets.readers.records import Place
 from keju.datasets.store import Dataset
@@ -81,7 +81,7 @@ def read_boxes(file: Path, items: Mapping[str, Item], person: str) -> list[Verdi
     for item in items.values():
         if item.boxes and item.images:
             by_hash.setdefault(item.images[0].sha256[:16], []).append(item)
-    annotations = collect_boxes("coco", [file], _ExportedImages(by_hash), BoxSettings())
+    annotations = collect_boxes("coco", [file], _ExportedImages(by_hash))
     if annotations.notes:
         # If such annotations were ignored, their boxes would count as removed.
         notes = "; ".join(annotations.notes)

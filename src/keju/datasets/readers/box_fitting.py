@@ -1,17 +1,24 @@
-"""`fit_boxes`: convert boxes to pixels of the upright image, clipped and without duplicates."""
+"""`fit_boxes`: convert boxes to pixels of the upright image, clipped and without duplicates.
+
+`boxes_in` reads the boxes that a cell of a table has as an answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from keju.datasets.checks import box_fault
 from keju.datasets.readers.records import Place
-from keju.errors import DataError
+from keju.errors import shortened
 from keju.images import decoding, open_header, orientation_of, upright_size
-from keju.items import Box
-from keju.texts import _
+from keju.items import Box, ImageRef
+from keju.texts import Text, _, n_
 
 _DECIMALS = 2
 """Decimals of a pixel, for boxes that are shares of an image: tools write shares with six decimals.
@@ -43,12 +50,10 @@ class Canvas(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """The boxes of an image, and how many were clipped, skipped, or given twice."""
+    """The boxes of an image; how many were `clipped`, `skipped`, listed `twice`; if it `turned`."""
 
     boxes: tuple[Box, ...]
-    clipped: int = 0
-    skipped: int = 0
-    twice: int = 0
+    counts: Counter[str]
 
 
 def read_canvas(data: bytes, path: Path) -> Canvas:
@@ -75,7 +80,7 @@ def fit_boxes(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = Fal
         DataError: a box without area or outside, or drawn on an image of another size.
     """
     boxes: list[Box] = []
-    clipped = skipped = 0
+    counts: Counter[str] = Counter()
     for annotation in drawn:
         box = _in_pixels(annotation, canvas)
         clip = Box(
@@ -87,24 +92,51 @@ def fit_boxes(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = Fal
         fault = box_fault(box, canvas[:2]) or box_fault(clip, canvas[:2])
         if not fault:
             boxes.append(clip)
-            clipped += clip != box
+            counts["clipped"] += clip != box
         elif skip_faulty:
-            skipped += 1
+            counts["skipped"] += 1
         else:
-            raise _faulty(annotation, fault)
+            hint = _("Correct it, or skip such boxes: --option skip-faulty=yes")
+            raise annotation.place.error(_("the box {}", fault), hint)
     unique = tuple(dict.fromkeys(boxes))
-    return Fitted(unique, clipped, skipped, len(boxes) - len(unique))
+    counts["twice"] = len(boxes) - len(unique)
+    if drawn and canvas.orientation > 1:
+        sideways = canvas.orientation >= 5 and canvas.width != canvas.height
+        counts["turned"] = not (sideways and all(drawn[0].size) and not drawn[0].relative)
+    return Fitted(unique, counts)
 
 
-def is_ambiguous(drawn: Drawn, canvas: Canvas) -> bool:
-    """Whether EXIF turns an image, and the annotation does not show on which one it was drawn."""
-    sideways = canvas.orientation >= 5 and canvas.width != canvas.height
-    return canvas.orientation > 1 and not (sideways and all(drawn.size) and not drawn.relative)
+def box_notes(counts: Mapping[str, int]) -> Iterator[Text]:
+    """Notes on the changes of boxes that `fit_boxes` counted."""
+    notes = (
+        n_(
+            "{n:,} box clipped that left the image by a pixel or less",
+            "{n:,} boxes clipped that left the image by a pixel or less",
+            counts["clipped"],
+        ),
+        n_(
+            "{n:,} box skipped without area or outside the image",
+            "{n:,} boxes skipped without area or outside the image",
+            counts["skipped"],
+        ),
+        n_(
+            "{n:,} box listed twice and counted once",
+            "{n:,} boxes listed twice and counted once",
+            counts["twice"],
+        ),
+        n_(
+            "{n:,} image turned by EXIF, whose annotation does not show on which image it was "
+            "drawn: boxes are read as drawn on the upright image",
+            "{n:,} images turned by EXIF, whose annotation does not show on which image it was "
+            "drawn: boxes are read as drawn on the upright image",
+            counts["turned"],
+        ),
+    )
+    return (note for note in notes if note.number)
 
 
 def _in_pixels(drawn: Drawn, canvas: Canvas) -> Box:
-    width, height = drawn.size
-    box = drawn.box
+    box, (width, height) = drawn.box, drawn.size
     if drawn.relative:
         return Box(
             x0=round(box.x0 * canvas.width, _DECIMALS), y0=round(box.y0 * canvas.height, _DECIMALS),
@@ -112,26 +144,18 @@ def _in_pixels(drawn: Drawn, canvas: Canvas) -> Box:
         )  # fmt: skip
     if not (width and height) or drawn.size == canvas[:2]:
         return box
-    if canvas.orientation >= 5 and (height, width) == canvas[:2]:
-        return _turned(box, canvas)
-    raise _faulty(
-        drawn,
-        _(
-            "was drawn on an image of {:g}x{:g} pixels; this one has {}x{}",
+    if canvas.orientation < 5 or (height, width) != canvas[:2]:
+        problem = _(
+            "the box was drawn on an image of {:g}x{:g} pixels; this one has {}x{}",
             width,
             height,
             canvas.width,
             canvas.height,
-        ),
-        "Put the image there that was annotated, or annotate this one",
-    )
-
-
-def _turned(box: Box, canvas: Canvas) -> Box:
-    """A box on the stored image, converted to the upright one.
-
-    EXIF orientations 5 to 8 swap the axes.
-    """
+        )
+        hint = _("Put the image there that was annotated, or annotate this one")
+        raise drawn.place.error(problem, hint)
+    # The box on the stored image becomes one on the upright image: EXIF orientations 5 to 8 swap
+    # the axes.
     x0, x1, y0, y1 = box.y0, box.y1, box.x0, box.x1
     if canvas.orientation in {6, 7}:
         x0, x1 = canvas.width - x1, canvas.width - x0
@@ -140,8 +164,25 @@ def _turned(box: Box, canvas: Canvas) -> Box:
     return Box(x0=x0, y0=y0, x1=x1, y1=y1)
 
 
-def _faulty(drawn: Drawn, problem: str, hint: str = "") -> DataError:
-    return drawn.place.error(
-        _("the box {}", problem),
-        hint=hint or _("Correct it, or skip such boxes: --option skip-faulty=yes"),
-    )
+def boxes_in(cell: object, images: tuple[ImageRef, ...], place: Place) -> tuple[Box, ...]:
+    """The boxes of a cell, on the first image: a list of lists of four numbers, or its JSON.
+
+    Raises:
+        DataError: the cell is something else, or a box is not on the image.
+    """
+    hint = _("Write [[left, top, right, bottom], …] in pixels, or [] if the image has none")
+    if isinstance(cell, str):
+        with suppress(msgspec.DecodeError):
+            cell = msgspec.json.decode(cell)
+    if isinstance(cell, list) and len(cell) == 4 and not isinstance(cell[0], list):
+        cell = [cell]
+    try:
+        corners = msgspec.convert(cell, list[tuple[float, float, float, float]])
+    except msgspec.ValidationError:
+        problem = _("the answer {!r} is not a list of boxes of four numbers", shortened(str(cell)))
+        raise place.error(problem, hint) from None
+    boxes = tuple(Box(x0=left, y0=top, x1=right, y1=bottom) for left, top, right, bottom in corners)
+    size = (images[0].width, images[0].height) if images else None
+    if fault := next(filter(None, (box_fault(box, size) for box in boxes)), ""):
+        raise place.error(_("the box {}", fault), hint)
+    return boxes

@@ -6,32 +6,29 @@ declares each, and one engine reads them. YOLO's lines and tables become such re
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 from lxml import etree
-from msgspec import Meta, Raw
 from msgspec.structs import replace
 
 from keju.datasets.readers.base import files_under, join_names, plain_file, source_text
 from keju.datasets.readers.box_fitting import Drawn
 from keju.datasets.readers.images import ImageFinder
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.records import Field, JsonObject, Place, map_fields, plain_field, text_of
+from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.tables import all_rows
 from keju.datasets.readers.xml_parsing import LARGEST, children, name_of, parse_xml
 from keju.errors import DataError, shortened
 from keju.files import shipped_toml
 from keju.items import Box
-from keju.settings import Settings
-from keju.texts import _, both, hint_of, n_
+from keju.texts import _, hint_of, n_
 
 MOST_BOXES = 10_000
 """Maximum number of boxes of one image. The densest rubbings have some hundred characters."""
@@ -53,7 +50,6 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         title: its name for users.
-        begins: the characters with which a JSON file of it may begin.
         signs: patterns that are all found in the beginning of a JSON file.
         images: the key of the images, whose objects are also read without it. Where there is none,
             a file that is an object annotates the image that is called as the file.
@@ -65,17 +61,15 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         by_id: the boxes of all images are in one list, and have the image's ``id`` as ``image_id``.
         numbers: the fields with the four numbers of a box, or the one field with a list of them.
         convention: what they mean: two corners, a corner and the size, or the centre and the size.
-        points: where there are no numbers, the field with lists of x, y, x, y …, or two fields with
-            all x and all y. The box is the bounding box.
+        points: where there are no numbers, the field with lists of x, y, x, y …, whose bounding box
+            is the box.
         relative: whether coordinates are shares of the image.
         kind: the field with the kind of a shape.
         kinds: the kinds that are read; others are counted.
         crowd: a field that marks the box of several characters, which is counted and not read.
-        columns: the names of columns by role.
     """
 
     title: str
-    begins: str = ""
     signs: list[str] = []
     images: str = ""
     image: list[str] = []
@@ -86,12 +80,11 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     by_id: bool = False
     numbers: list[str] = []
     convention: Literal["xyxy", "xywh", "cxcywh"] = "xyxy"
-    points: list[str] = []
+    points: str = ""
     relative: bool = False
     kind: str = ""
     kinds: list[str] = []
     crowd: str = ""
-    columns: dict[str, tuple[str, ...]] = {}
 
 
 FORMS = shipped_toml("keju.datasets.readers", "boxes.toml", dict[str, Form])
@@ -99,180 +92,20 @@ FORMS = shipped_toml("keju.datasets.readers", "boxes.toml", dict[str, Form])
 
 NAMES = {name: form.title for name, form in FORMS.items()}
 
-
-class BoxSettings(Settings, frozen=True, kw_only=True):
-    """Which boxes of a directory are skipped."""
-
-    skip_faulty: Annotated[
-        bool,
-        Meta(
-            description="yes: skip boxes without area, or outside their image by more than a pixel "
-            "(default no)"
-        ),
-    ] = False
-    skip_missing: Annotated[
-        bool,
-        Meta(
-            description="yes: skip images without boxes, and boxes of images that are missing "
-            "(default no)"
-        ),
-    ] = False
+_TABLES = (
+    FORMS["table"],
+    replace(FORMS["table"], numbers=["x", "y", "width", "height"], convention="xywh", size=[]),
+)
 
 
 class Annotations(NamedTuple):
-    """The boxes of one source.
+    """The boxes on each image that has an annotation, even an empty one; and notes for the user."""
 
-    Attributes:
-        form: their form, a key of `FORMS`.
-        of: the boxes on each image that has an annotation, even an empty one.
-        files: the annotation file of each such image.
-        notes: what was skipped, for the user.
-    """
-
-    form: str
     of: dict[Path, list[Drawn]]
-    files: dict[Path, Path]
-    notes: tuple[str, ...] = ()
+    notes: list[str]
 
 
-def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) -> Annotations:
-    """The boxes on each image of a directory that has an annotation, even an empty one.
-
-    Raises:
-        DataError: no boxes, or boxes in several forms; a file that does not have its form; an image
-            that is missing, or that two files have boxes for.
-    """
-    finder = ImageFinder([folder], images)
-    files, pictures = (
-        [PurePosixPath(path.relative_to(folder).as_posix()) for path in paths]
-        for paths in (files_under(folder, SUFFIXES), images)
-    )
-    recognised = recognise_boxes(files, partial(_head, folder), pictures)
-    forms = recognised.forms
-    if len(forms) > 1:
-        shown = [f"{NAMES[form]} ({paths[0]})" for form, paths in forms.items()]
-        raise DataError(
-            "boxes in {} forms: {}",
-            len(forms),
-            both(shown),
-            file=folder,
-            hint="Keep one of them in this folder",
-        )
-    unread = join_names(map(str, recognised.unknown))
-    if not forms:
-        wanted = ", ".join(NAMES.values())
-        problem = _("expected boxes as {}; found none", wanted)
-        if recognised.unknown:
-            problem = _("expected boxes as {}; found none. Not recognised: {}", wanted, unread)
-        raise DataError(
-            problem,
-            file=folder,
-            hint=_(
-                "Put the files with the boxes into this folder. The first line of a table has its "
-                "column names: image,xmin,ymin,xmax,ymax"
-            ),
-        )
-    name = next(iter(forms))
-    for path in recognised.unknown:
-        # The boxes of that image would be lost.
-        if finder.has_stem(path.stem) and path.suffix.casefold() != ".txt":
-            raise DataError(
-                "it is not readable as {}, the form of the other boxes",
-                NAMES[name],
-                file=folder / path,
-                hint="Correct it, or remove it",
-            )
-    annotations = collect_boxes(name, (folder / path for path in forms[name]), finder, settings)
-    notes = (_("files not read: {}", unread),) if recognised.unknown else ()
-    return annotations._replace(notes=(*annotations.notes, *notes))
-
-
-class _Record(NamedTuple):
-    """One image in a file: its name, its size where that is stated, and its shapes.
-
-    The place has no item where the file is of this image alone.
-    """
-
-    place: Place
-    name: str
-    size: tuple[float, float]
-    shapes: Iterable[tuple[Place, object]]
-
-
-def collect_boxes(
-    name: str, files: Iterable[Path], images: ImageFinder, settings: BoxSettings
-) -> Annotations:
-    """The boxes in files of one form, on the images of a source.
-
-    Raises:
-        DataError: a file does not have the form, or an image is missing.
-    """
-    annotations = Annotations(name, {}, {})
-    missing: dict[str, Place] = {}
-    counts: Counter[str] = Counter()
-    for file in files:
-        form, records = _read(name, file)
-        for place, image, size, shapes in records:
-            path = images.find(image, place) if place.item else images.beside(file, image)
-            if path is None:
-                missing.setdefault(image, place)
-                continue
-            first = annotations.files.setdefault(path, file)
-            if first != file:
-                raise DataError(
-                    "{} also has the boxes of {}",
-                    shortened(first.name),
-                    path.name,
-                    file=file,
-                    hint="Keep one of the two files",
-                )
-            boxes = annotations.of.setdefault(path, [])
-            for where, shape in shapes:
-                if word := _skipped(form, shape):
-                    counts[word] += 1
-                    continue
-                if len(boxes) == MOST_BOXES:
-                    raise where.error(
-                        _(
-                            "more than {} boxes on {}",
-                            MOST_BOXES,
-                            path.name,
-                            hint="Check the file: an image of oracle bones has a few hundred at "
-                            "most",
-                        )
-                    )
-                boxes.append(Drawn(_box_of(form, shape, where), where, size, form.relative))
-    notes: list[str] = [_("skipped {} {}", count, word) for word, count in counts.items()]
-    if missing:
-        names = join_names(
-            _("{!r} (of {})", shortened(name), place.item) for name, place in missing.items()
-        )
-        if not settings.skip_missing:
-            raise DataError(
-                n_(
-                    "{n:,} image is missing: {}",
-                    "{n:,} images are missing: {}",
-                    len(missing),
-                    names,
-                    hint="Add them, or skip them: --option skip-missing=yes",
-                ),
-                file=next(iter(missing.values())).file,
-            )
-        notes.append(_("skipped the boxes of {} missing images: {}", len(missing), names))
-    return annotations._replace(notes=tuple(notes))
-
-
-def _skipped(form: Form, shape: object) -> str:
-    """The word for a shape that is not the box of a character; empty for a box."""
-    if form.crowd and _at(shape, form.crowd):
-        return _("annotations of crowds")
-    kind = str(_at(shape, form.kind) or "") if form.kind else ""
-    if not form.kind or kind in form.kinds:
-        return ""
-    return _("{}s of the kind {!r}", form.box, kind[:20])
-
-
-# ---- recognising
+# ---- finding files
 
 
 class Recognised(NamedTuple):
@@ -303,7 +136,7 @@ def recognise_boxes(
             if stem in stems or ("labels" in path.parts[:-1] and stem not in _OTHER_TEXTS):
                 labels.append(path)
                 line = next(filter(str.strip, text(path)[:100_000].split("\n")[:50]), "")
-                any_labels |= yolo_shares(line) is not None
+                any_labels |= _yolo_shares(line) is not None
         elif form := _form_of(path.stem, suffix, text(path)):
             recognised.forms.setdefault(form, []).append(path)
         else:
@@ -319,27 +152,50 @@ def _form_of(stem: str, suffix: str, text: str) -> str:
     """The form of a file, by the beginning of its text; empty where it has none."""
     if suffix == ".xml":
         return "voc"
-    start = text.lstrip("\ufeff \t\r\n")[:1]
-    if "json" in suffix and start:
+    text = text.lstrip("\ufeff \t\r\n")
+    if "json" in suffix:
         for name, form in FORMS.items():
-            if start in form.begins and all(re.search(sign, text) for sign in form.signs):
+            if form.signs and all(re.search(sign, text) for sign in form.signs):
                 return name
-    if suffix == ".json" and start == "{":
-        return ""
+        if suffix == ".json" and text.startswith("{"):
+            return ""
     is_table = stem == "boxes" or (suffix in {".csv", ".tsv"} and _is_head(text))
     return "table" if is_table else ""
 
 
 def _is_head(text: str) -> bool:
     """Whether the first line of a table names the columns of boxes."""
-    line = text.lstrip("\ufeff").partition("\n")[0].partition("\r")[0]
-    try:
-        columns = next(csv.reader([line], delimiter=max(",\t;", key=line.count)), [])
-    except csv.Error:
-        return False
-    return _VIA_COLUMN in columns or any(
-        _names(("image", *sides), columns) for sides in _SIDES.values()
+    columns = re.findall(r'[^,;\t"\s]+', text.lstrip().partition("\n")[0])
+    return any({*form.numbers} <= {*columns} for form in _TABLES)
+
+
+def find_annotations(
+    folder: Path, images: Iterable[Path]
+) -> tuple[str, list[Path], list[PurePosixPath]]:
+    """The form of the boxes in a directory, their files, and files that are not recognised.
+
+    Raises:
+        DataError: no boxes, or boxes in several forms.
+    """
+    files, image_paths = (
+        [PurePosixPath(path.relative_to(folder).as_posix()) for path in paths]
+        for paths in (files_under(folder, SUFFIXES), images)
     )
+    forms, unknown = recognise_boxes(files, partial(_head, folder), image_paths)
+    if len(forms) != 1:
+        found = [f"{NAMES[form]} ({paths[0]})" for form, paths in forms.items()]
+        other = _(". Not recognised: {}", join_names(map(str, unknown))) if unknown else ""
+        raise DataError(
+            "expected boxes as one of {}; found {}{}",
+            ", ".join(NAMES.values()),
+            join_names(found) or _("none"),
+            other,
+            file=folder,
+            hint="Put the files with the boxes into this folder, in one form alone. The first line "
+            "of a table has its column names: image,xmin,ymin,xmax,ymax",
+        )
+    ((name, paths),) = forms.items()
+    return name, [folder / path for path in paths], unknown
 
 
 def _head(folder: Path, path: PurePosixPath) -> str:
@@ -348,6 +204,111 @@ def _head(folder: Path, path: PurePosixPath) -> str:
         data = file.read(HEAD)
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     return data.decode("utf-16" if wide else "utf-8", "replace").replace("\r\n", "\n")
+
+
+# ---- the boxes of images
+
+
+def annotations_in(
+    folder: Path, images: Sequence[Path], *, skip_missing: bool = False
+) -> Annotations:
+    """The boxes on each image of a directory that has an annotation, even an empty one.
+
+    Raises:
+        DataError: no boxes, or boxes in several forms; a file that does not have its form; an image
+            that is missing, or that two files have boxes for.
+    """
+    finder = ImageFinder([folder], images)
+    form, files, unknown = find_annotations(folder, images)
+    for path in unknown:
+        # The boxes of that image would be lost.
+        if finder.has_stem(path.stem) and path.suffix.casefold() != ".txt":
+            raise DataError(
+                "it is not readable as {}, the form of the other boxes",
+                NAMES[form],
+                file=folder / path,
+                hint="Correct it, or remove it",
+            )
+    annotations = collect_boxes(form, files, finder, skip_missing=skip_missing)
+    if unknown:
+        annotations.notes.append(_("files not read: {}", join_names(map(str, unknown))))
+    return annotations
+
+
+class _Record(NamedTuple):
+    """One image in a file: its name, its size where that is stated, and its shapes.
+
+    The place has no item where the file is of this image alone.
+    """
+
+    place: Place
+    name: str
+    size: tuple[float, float]
+    shapes: Iterable[tuple[Place, object]]
+
+
+def collect_boxes(
+    name: str, files: Iterable[Path], images: ImageFinder, *, skip_missing: bool = False
+) -> Annotations:
+    """The boxes in files of one form, on the images of a source.
+
+    Raises:
+        DataError: a file does not have the form, or an image is missing, unless such are skipped.
+    """
+    annotations = Annotations({}, [])
+    first: dict[Path, Path] = {}
+    missing: dict[str, Place] = {}
+    counts: Counter[str] = Counter()
+    for file in files:
+        form, records = _read(name, file)
+        for place, image, size, shapes in records:
+            path = images.find(image, place) if place.item else images.beside(file, image)
+            if path is None:
+                missing.setdefault(image, place)
+                continue
+            if first.setdefault(path, file) != file:
+                raise DataError(
+                    "{} also has the boxes of {}",
+                    shortened(first[path].name),
+                    path.name,
+                    file=file,
+                    hint="Keep one of the two files",
+                )
+            boxes = annotations.of.setdefault(path, [])
+            for where, shape in shapes:
+                if word := _skipped(form, shape):
+                    counts[word] += 1
+                    continue
+                if len(boxes) == MOST_BOXES:
+                    hint = _("Check the file: an image of oracle bones has a few hundred at most")
+                    raise where.error(_("more than {} boxes on {}", MOST_BOXES, path.name), hint)
+                boxes.append(Drawn(_box_of(form, shape, where), where, size, form.relative))
+    annotations.notes.extend(_("skipped {} {}", count, word) for word, count in counts.items())
+    if missing:
+        names = join_names(
+            _("{!r} (of {})", shortened(name), place.item) for name, place in missing.items()
+        )
+        note = n_(
+            "{n:,} image is missing: {}",
+            "{n:,} images are missing: {}",
+            len(missing),
+            names,
+            hint="Add them, or skip them: --option skip-missing=yes",
+        )
+        if not skip_missing:
+            raise DataError(note, file=next(iter(missing.values())).file)
+        annotations.notes.append(_("skipped boxes: {}", note))
+    return annotations
+
+
+def _skipped(form: Form, shape: object) -> str:
+    """The word for a shape that is not the box of a character; empty for a box."""
+    if form.crowd and _at(shape, form.crowd):
+        return _("annotations of crowds")
+    kind = str(_at(shape, form.kind) or "") if form.kind else ""
+    if not form.kind or kind in form.kinds:
+        return ""
+    return _("{}s of the kind {!r}", form.box, kind[:20])
 
 
 # ---- reading a file
@@ -361,28 +322,12 @@ def _read(name: str, file: Path) -> tuple[Form, Iterable[_Record]]:
     if name == "yolo":
         return form, [_Record(Place(file, ""), "", (0, 0), _yolo_shapes(file))]
     if name == "voc":
-        content: object = _xml_record(file, form)
-    elif form.by_id:
-        content = msgspec.structs.asdict(_decoded(source_text(file), file, type=_JoinedLists))
-    else:
-        content = _decoded(source_text(file), file)
+        return form, _records(form, _xml_record(file, form), file)
+    try:
+        content = msgspec.json.decode(source_text(file))
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise _faulty(_("not readable as JSON boxes: {}", error), Place(file, "")) from None
     return form, _records(form, content, file)
-
-
-class _JoinedLists(msgspec.Struct):
-    """A file with the boxes of all images in one list, as COCO's.
-
-    They stay JSON until they are used: a million decoded ones take most of a gigabyte.
-    """
-
-    images: object = None
-    annotations: list[Raw] | None = None
-
-
-class _ImageLink(msgspec.Struct):
-    """The id of the image of a shape, in a list of the shapes of all images."""
-
-    image_id: object = None
 
 
 def _records(form: Form, content: object, file: Path) -> list[_Record]:
@@ -390,61 +335,47 @@ def _records(form: Form, content: object, file: Path) -> list[_Record]:
     listed: object = [content] if single else content
     if isinstance(content, dict) and form.images:
         listed = content.get(form.images, content)
-    records: list[_Record] = []
-    shapes_by_id: dict[object, list[tuple[int, Raw]]] = {}
+    joined: dict[object, list[tuple[Place, object]]] = {}
+    if form.by_id:
+        for place, shape in _numbered(_at(content, form.boxes[0]), Place(file, ""), form.box):
+            joined.setdefault(_id(shape, "image_id", place), []).append((place, shape))
+    records: dict[object, _Record] = {}
     for place, record in _numbered(listed, Place(file, ""), "" if single else form.record):
         if not isinstance(record, dict):
-            raise box_error(_("expected an object; found {}", type(record).__name__), place)
+            raise _faulty(_("expected an object; found {}", type(record).__name__), place)
         name = next(filter(None, (text_of(record, field, place) for field in form.image)), "")
         if not name and not single:
-            raise box_error(_("it does not name its image: {}", ", ".join(form.image)), place)
-        shapes: Iterable[tuple[Place, object]]
+            raise _faulty(_("it does not name its image: {}", ", ".join(form.image)), place)
+        key: object = place
         if form.by_id:
-            image_id = _id(record.get("id"), "id", place)
-            if image_id in shapes_by_id:
-                raise place.error(_("two images have this id", hint="Give each image its own id"))
-            shapes_by_id[image_id] = []
-            shapes = _decoded_shapes(shapes_by_id[image_id], file, form.box)
+            key = _id(record, "id", place)
+            if key in records:
+                raise _faulty(_("two images have this id"), place)
+            shapes = joined.pop(key, [])
         else:
             value = next(filter(None, map(record.get, form.boxes)), None)
             shapes = list(_numbered(value, place, form.box))
-        records.append(_Record(place, name, _size(form, record, place), shapes))
-    if form.by_id:
-        stored: Any = _at(content, form.boxes[0]) or []
-        for number, shape in enumerate(stored, start=1):
-            place = Place(file, f"{form.box} {number}")
-            try:
-                link = msgspec.json.decode(shape, type=_ImageLink)
-            except msgspec.MsgspecError:
-                link = _ImageLink()
-            image_id = _id(link.image_id, "image_id", place)
-            if image_id not in shapes_by_id:
-                raise box_error(_("no image has the id {}", image_id), place)
-            shapes_by_id[image_id].append((number, shape))
-    return records
+        records[key] = _Record(place, name, _size(form, record, place), shapes)
+    for image_id, shapes in joined.items():
+        raise _faulty(_("no image has the id {}", image_id), shapes[0][0])
+    return list(records.values())
 
 
-def _decoded_shapes(
-    shapes: Iterable[tuple[int, Raw]], file: Path, word: str
-) -> Iterator[tuple[Place, object]]:
-    for number, shape in shapes:
-        yield Place(file, f"{word} {number}"), msgspec.json.decode(shape)
+def _id(record: object, field: str, place: Place) -> int | float | str:
+    value = _at(record, field)
+    if not isinstance(value, int | float | str):
+        raise _faulty(_("its {} is not a number or text", field), place)
+    return value
 
 
 def _numbered(values: object, place: Place, word: str) -> Iterator[tuple[Place, object]]:
     """The values of a list, or of an object by key, each with its place; none of null."""
     values = list(values.values()) if isinstance(values, dict) else values
     if not isinstance(values, list | None):
-        raise box_error(_("expected a list; found {}", type(values).__name__), place)
+        raise _faulty(_("expected a list; found {}", type(values).__name__), place)
     for number, value in enumerate(values or (), start=1):
         item = ", ".join(filter(None, (place.item, f"{word} {number}" if word else "")))
         yield Place(place.file, item), value
-
-
-def _id(value: object, field: str, place: Place) -> int | float | str:
-    if not isinstance(value, int | float | str):
-        raise box_error(_("its {} is not a number or text", field), place)
-    return value
 
 
 def _xml_record(file: Path, form: Form) -> JsonObject:
@@ -472,13 +403,13 @@ def _yolo_shapes(file: Path) -> Iterator[tuple[Place, object]]:
     for number, line in enumerate(source_text(file).split("\n"), start=1):
         if not line.strip():
             continue
-        place, shares = Place(file, f"line {number}"), yolo_shares(line)
+        place, shares = Place(file, f"line {number}"), _yolo_shares(line)
         if shares is None or not all(abs(share) <= LARGEST_SHARE for share in shares):
             raise place.error(_("{!r} is not a line of a YOLO file", line.strip()[:60]), hint)
         yield place, {"box": shares} if len(shares) == 4 else {"outline": [shares]}
 
 
-def yolo_shares(line: str) -> list[float] | None:
+def _yolo_shares(line: str) -> list[float] | None:
     """The numbers after the class of a line; None if it is not a line of YOLO."""
     label, *words = line.split() or [""]
     if not label.isascii() or not label.isdigit() or len(words) < 4 or len(words) % 2:
@@ -489,53 +420,35 @@ def yolo_shares(line: str) -> list[float] | None:
         return None
 
 
-_VIA_COLUMN = "region_shape_attributes"
-
-_SIDES = {"xyxy": ("left", "top", "right", "bottom"), "xywh": ("left", "top", "width", "height")}
-
-
 def _read_table(file: Path) -> tuple[Form, list[_Record]]:
     """The records of a table with a line for each box, or for an image without boxes."""
     rows = all_rows(file)
     columns = list(rows[0].cells)
-    records: list[_Record] = []
-    if _VIA_COLUMN in columns:
-        for place, cells in rows:
-            text = text_of(cells, _VIA_COLUMN, place).strip()
-            shape = {"shape_attributes": _decoded(text or "{}", file, place.item)}
-            shapes = [(place, shape)] if text not in {"", "{}"} else []
-            records.append(
-                _Record(place, text_of(cells, "filename", place).strip(), (0, 0), shapes)
-            )
-        return FORMS["via"], records
-    has_corners, has_size = (_names(sides, columns) for sides in _SIDES.values())
-    convention = "xywh" if has_size and not has_corners else "xyxy"
-    wanted = {role: Field(FORMS["table"].columns[role]) for role in ("image", *_SIDES[convention])}
-    fields = map_fields(file, [cells for __, cells in rows], wanted)
-    sides = [fields[side] for side in _SIDES[convention]]
-    size = ["width", "height"] if convention == "xyxy" and {"width", "height"} <= {*columns} else []
-    import_log().columns(fields, [name for name in columns if name not in size])
-    form = replace(FORMS["table"], size=size, numbers=sides, convention=convention)
-    fractions = True
-    for place, cells in rows:
-        stated = any(cells.get(side) not in (None, "") for side in sides)
-        fractions &= not stated or all(
-            0 <= _number(place, cells.get(side), side) <= 1 for side in sides
+    forms = (form for form in _TABLES if {*form.numbers} <= {*columns})
+    form = next(forms, FORMS["table"])
+    image = next((name for name in form.image if name in columns), "")
+    if not image or not {*form.numbers} <= {*columns}:
+        problem = _(
+            "a column for the image ({}) or for its box is missing", " or ".join(form.image)
         )
+        hint = _("Name the columns image,xmin,ymin,xmax,ymax, or image,x,y,width,height")
+        raise DataError(problem, file=file, hint=hint)
+    used = {"image": image} | {number: number for number in form.numbers}
+    import_log().columns(used, [name for name in columns if name not in form.size])
+    records: list[_Record] = []
+    largest = 0.0
+    for place, cells in rows:
+        stated = any(cells.get(side) not in (None, "") for side in form.numbers)
+        if stated and largest <= 1:
+            numbers = (abs(_number(place, cells.get(side), side)) for side in form.numbers)
+            largest = max(largest, *numbers)
+        name = text_of(cells, image, place).strip()
         shapes = [(place, cells)] if stated else []
-        name = text_of(cells, fields["image"], place).strip()
         records.append(_Record(place, name, _size(form, cells, place), shapes))
-    if fractions and any(record.shapes for record in records):
+    if 0 < largest <= 1:
         problem = _("the boxes of the table are fractions of the image, not pixels")
-        raise box_error(problem, rows[0].place)
+        raise _faulty(problem, rows[0].place)
     return form, records
-
-
-def _names(roles: Iterable[str], columns: Iterable[str]) -> bool:
-    """Whether the columns of a table name all the roles."""
-    plain = set(map(plain_field, columns))
-    names = FORMS["table"].columns
-    return all(plain & set(map(plain_field, names[role])) for role in roles)
 
 
 # ---- numbers that mean a box
@@ -553,10 +466,9 @@ def _box_of(form: Form, shape: object, place: Place) -> Box:
     else:
         values = [_at(shape, field) for field in fields]
     if form.points and (not isinstance(values, list) or not values or values[0] is None):
-        xs, ys = _points(shape, form.points, place)
-        return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
+        return _bounding_box(shape, form.points, place)
     if not isinstance(values, list) or len(values) != 4:
-        raise box_error(_("{} is not a list of four numbers", fields[0]), place)
+        raise _faulty(_("{} is not a list of four numbers", fields[0]), place)
     x, y, right, bottom = [
         # Most are plain numbers, of which there may be millions.
         float(value)
@@ -571,24 +483,16 @@ def _box_of(form: Form, shape: object, place: Place) -> Box:
     return Box(x0=x, y0=y, x1=right, y1=bottom)
 
 
-def _points(
-    shape: object, fields: Sequence[str], place: Place
-) -> tuple[Sequence[float], Sequence[float]]:
-    """The x and the y of points, of which there are some."""
-    lists: list[Any] = [_at(shape, field) for field in fields]
-    if len(fields) == 1 and isinstance(lists[0], list):
-        lists = lists[0]
-    if not all(isinstance(values, list) for values in lists):
-        raise box_error(_("{} is not a list of points", fields[0]), place)
-    numbers = [[_number(place, value, fields[0]) for value in values] for values in lists]
-    if len(fields) == 1:
-        numbers = [[n for row in numbers for n in row[start::2]] for start in (0, 1)]
-    xs, ys = numbers
-    if len(xs) != len(ys):
-        raise box_error(_("a polygon has unequal numbers of x and y"), place)
-    if not xs:
-        raise box_error(_("the shape has no points"), place)
-    return xs, ys
+def _bounding_box(shape: object, field: str, place: Place) -> Box:
+    """The box around points."""
+    lists = _at(shape, field)
+    if not isinstance(lists, list) or not all(isinstance(values, list) for values in lists):
+        raise _faulty(_("{} is not a list of points", field), place)
+    numbers = [[_number(place, value, field) for value in values] for values in lists]
+    xs, ys = ([number for row in numbers for number in row[start::2]] for start in (0, 1))
+    if not xs or len(xs) != len(ys):
+        raise _faulty(_("the shape has no points, or unequal numbers of x and y"), place)
+    return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
 
 
 def _size(form: Form, record: JsonObject, place: Place) -> tuple[float, float]:
@@ -605,9 +509,9 @@ def _number(place: Place, value: object, field: str) -> float:
         number = math.nan
     if math.isnan(number):
         shown = "" if value is None else str(value)[:40]
-        raise box_error(_("{!r} is not a number (field {})", shown, field), place)
+        raise _faulty(_("{!r} is not a number (field {})", shown, field), place)
     if abs(number) > LARGEST:
-        raise box_error(_("{} is too large for an image (field {})", str(value)[:40], field), place)
+        raise _faulty(_("{} is too large for an image (field {})", str(value)[:40], field), place)
     return number
 
 
@@ -625,20 +529,6 @@ def _at(value: object, path: str) -> object:
     return value
 
 
-def _decoded(
-    text: str,
-    file: Path,
-    item: str = "",
-    *,
-    type: Any = object,  # noqa: A002, ANN401 - as msgspec calls it
-) -> Any:  # noqa: ANN401 - of the type
-    try:
-        return msgspec.json.decode(text, type=type)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        problem = _("not readable as JSON boxes: {}", error)
-        raise box_error(problem, Place(file, item)) from None
-
-
-def box_error(problem: str, place: Place) -> DataError:
+def _faulty(problem: str, place: Place) -> DataError:
     """The error about one record of an annotation file."""
     return place.error(problem, hint_of(problem) or _("Correct it, or export it again"))

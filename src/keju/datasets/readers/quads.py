@@ -6,15 +6,17 @@ coordinates.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from keju.datasets.readers.base import source_text
-from keju.datasets.readers.records import place_words
-from keju.errors import DataError
-from keju.items import Line, Point
+from keju.datasets.readers.records import Place
+from keju.items import Line
+from keju.texts import _
 
-_NUMBERS = 8
-_LARGEST = 1e6
+_NUMBER = r"\s*-?[0-9]{1,6}(?:[.][0-9]*)?\s*"
+_CORNERS = rf"(?P<corners>{_NUMBER}(?:,{_NUMBER}){{7}})"
+_LAYOUTS = (re.compile(rf"{_CORNERS},(?P<text>.*)"), re.compile(rf"(?P<text>.*),{_CORNERS}"))
 
 
 def quad_lines(file: Path) -> tuple[Line, ...]:
@@ -27,33 +29,16 @@ def quad_lines(file: Path) -> tuple[Line, ...]:
         DataError: not readable, or a line has neither layout.
     """
     rows = [(n, row) for n, row in enumerate(source_text(file).split("\n"), 1) if row.strip()]
-    cells = [row.split(",", _NUMBERS) for _, row in rows]
-    after = [_parsed(row[-1], row[:-1]) for row in cells]
-    cells = [row.rsplit(",", _NUMBERS) for _, row in rows]
-    before = [_parsed(row[0], row[1:]) for row in cells]
-    parsed = after if sum(map(bool, after)) >= sum(map(bool, before)) else before
+    layouts = [[layout.fullmatch(row) for _number, row in rows] for layout in _LAYOUTS]
+    matches = max(layouts, key=lambda found: sum(map(bool, found)))
     lines: list[Line] = []
-    for (number, __), line in zip(rows, parsed, strict=True):
-        if line is None:
-            raise DataError(
-                "expected x1,y1,x2,y2,x3,y3,x4,y4,TEXT, or TEXT and the eight coordinates",
-                file=file,
-                item=place_words(f"line {number}"),
-                hint="Write coordinates in pixels, separated by commas",
+    for (number, _row), match in zip(rows, matches, strict=True):
+        if match is None:
+            raise Place(file, f"line {number}").error(
+                _("expected x1,y1,x2,y2,x3,y3,x4,y4,TEXT, or TEXT and the eight coordinates"),
+                _("Write coordinates in pixels, separated by commas"),
             )
-        text, outline = line
-        lines.append(Line(id=f"l{len(lines) + 1}", text=text, polygon=outline))
+        numbers = [float(text) for text in match["corners"].split(",")]
+        corners = tuple(zip(numbers[::2], numbers[1::2], strict=True))
+        lines.append(Line(id=f"l{len(lines) + 1}", text=match["text"].strip(), polygon=corners))
     return tuple(lines)
-
-
-def _parsed(text: str, numbers: list[str]) -> tuple[str, tuple[Point, ...]] | None:
-    """A text and its four corners; None if the numbers are not eight coordinates."""
-    if len(numbers) != _NUMBERS:
-        return None
-    try:
-        values = [float(number) for number in numbers]
-    except ValueError:
-        return None
-    if not all(abs(value) < _LARGEST for value in values):
-        return None
-    return text.strip(), tuple(zip(values[::2], values[1::2], strict=True))

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, NamedTuple
 
-import msgspec
 from msgspec import Meta
 
-from keju.benchmarks.obi_bench.readers.descriptions import NAME, Description, read_descriptions
 from keju.benchmarks.obi_bench.readers.galleries import Copies, order_of
-from keju.benchmarks.obi_bench.readers.records import Crop, Records, is_release, read_records
+from keju.benchmarks.obi_bench.readers.records import (
+    DESCRIPTIONS,
+    Crop,
+    Records,
+    read_descriptions,
+    read_records,
+)
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
-    Paths,
     Seed,
     Source,
     SourceFolder,
-    SourceName,
+    SourceSettings,
+    add_queries,
+    by_source,
     draw_order,
-    images_in,
-    items_of_queries,
     note_unlike_print,
+    preset,
     reader_of,
-    record_sources,
-    sources_in,
-    tier_of,
 )
 from keju.datasets.readers.base import join_names, source_bytes
 from keju.datasets.readers.listing import Listing
@@ -36,20 +37,15 @@ from keju.datasets.store import DatasetWriter
 from keju.definitions.references import DECIPHERED
 from keju.errors import DataError
 from keju.items import Item
-from keju.settings import Settings
 from keju.texts import _, n_
-
-T = TypeVar("T")
 
 _TASK = "deciphering"
 _RADICAL = "radical"
 
 
-class DecipheringSettings(Settings, frozen=True, kw_only=True):
+class DecipheringSettings(SourceSettings, frozen=True, kw_only=True):
     """The options of ``obi-deciphering``."""
 
-    source: SourceName = ""
-    paths: Paths = ""
     as_paper: Annotated[
         bool,
         Meta(
@@ -60,21 +56,16 @@ class DecipheringSettings(Settings, frozen=True, kw_only=True):
 
 
 class Character(NamedTuple):
-    """An image of a character to ask about.
-
-    `line` names it in notes. It is undeciphered if its table gives no character for it.
-    """
+    """An image of a character to ask about; without a group it is undeciphered."""
 
     crop: Crop
-    line: str
     group: str
     metadata: Mapping[str, str]
     description: str = ""
-    is_deciphered: bool = True
 
 
 def read_deciphering(
-    src: Path, writer: DatasetWriter, settings: DecipheringSettings
+    place: SourceFolder, writer: DatasetWriter, settings: DecipheringSettings
 ) -> Iterator[str]:
     """Read characters: two items an image, What and How.
 
@@ -86,58 +77,37 @@ def read_deciphering(
         DataError: neither a table nor a release; a table that is not as it should be; an image is
             missing or broken; a subset has less than the paper draws.
     """
-    places = sources_in(src, _TASK, settings.source, settings.paths)
-    for place in places:
-        is_released = settings.paths or is_release(place, list(images_in(place)))
-        records = read_records(place) if is_released else None
-        lines = read_descriptions(place)
-        if lines is not None:
-            characters, notes = _of_table(place, lines, records, settings)
-        elif records:
-            characters, notes = _of_records(records, settings)
-        else:
-            raise _no_table(place)
-        for character in characters:
-            _add_items(writer, character)
-        yield from _counts(place.source, characters)
-        yield from notes
-    facts = {"seed": settings.seed, "drawn": "yes" if settings.as_paper else "no"}
-    record_sources(writer, places, facts)
-
-
-def _no_table(place: SourceFolder) -> DataError:
-    return DataError(
-        "expected {}.csv; found none, and no release of a known source",
-        NAME,
-        file=place.folder,
-        hint=(
-            "Write it with the columns image and description, or give an expression of the images' "
-            "paths: --option paths='(.*/)?(?P<class>[^/]+)/[^/]+'"
-        ),
-    )
+    table = read_descriptions(place)
+    records = read_records(place, strict=table is None)
+    if table is None:
+        characters, notes = _of_release(records, settings)
+    else:
+        characters, notes = _of_table(records, table, settings)
+    for character in characters:
+        _add_items(writer, character)
+    writer.declare(seed=settings.seed, drawn="yes" if settings.as_paper else "no")
+    yield from _counts(place.source, characters)
+    yield from notes
 
 
 def _add_items(writer: DatasetWriter, character: Character) -> None:
     ref = writer.add_image(source_bytes(character.crop.path), str(character.crop.path))
-    unread = not (character.description or character.is_deciphered)
+    metadata = dict(character.metadata)
+    if not (character.description or character.group):
+        metadata[DECIPHERED] = "no"
     pattern = Item(
         id=character.crop.id,
         benchmark=BENCHMARK,
         task=_TASK,
         images=(ref,),
         group=character.group or ref.sha256,
-        metadata=dict(character.metadata) | ({DECIPHERED: "no"} if unread else {}),
+        metadata=metadata,
     )
-    for item in items_of_queries(pattern):
-        answer = character.description if item.query == "What" else ""
-        writer.add(msgspec.structs.replace(item, answer=answer))
+    add_queries(writer, pattern, {"What": character.description, "How": ""})
 
 
 def _of_table(
-    place: SourceFolder,
-    lines: Mapping[Path, Description],
-    records: Records | None,
-    settings: DecipheringSettings,
+    records: Records, table: Mapping[Path, Mapping[str, str]], settings: DecipheringSettings
 ) -> tuple[list[Character], list[str]]:
     """The characters that a table lists, and notes; what it leaves empty is added of a release.
 
@@ -146,70 +116,35 @@ def _of_table(
     Raises:
         DataError: with ``as-paper``, a subset has too few lines.
     """
-    crops = {crop.path: crop for crop in records.crops} if records else {}
+    place = records.place
+    crops = {crop.path: crop for crop in records.crops}
     characters = []
-    for path, line in lines.items():
-        released = _released(records, crops[path]) if records and path in crops else None
-        characters.append(_described(place, path, line, released))
+    for path, cells in table.items():
+        name, text = place.name_of(path), cells["character"]
+        if path in crops:
+            character = _released(records, crops[path])
+        else:
+            crop = Crop(place, name, name, text or name)
+            character = Character(crop, crop.owner if text else "", place.source.about)
+        frequency = cells["frequency"]
+        more = {
+            "character": text,
+            "subset": cells["subset"].casefold() or tier_of(int(frequency or 0)),
+            "frequency": str(int(frequency)) if frequency else "",
+        }
+        metadata = {**character.metadata, **{key: value for key, value in more.items() if value}}
+        characters.append(character._replace(metadata=metadata, description=cells["description"]))
     if settings.as_paper:
         by_id = {character.crop.id: character for character in characters if character.description}
-
-        def radicals(subset: str) -> Iterable[list[str]]:
-            radicals: dict[str, list[str]] = {}
-            for name in draw_order(by_id, settings.seed, place.source.name):
-                about = by_id[name].metadata
-                if about.get("subset") == subset:
-                    radical = about.get("character", "") if place.source.variants else name
-                    radicals.setdefault(radical, []).append(name)
-            return radicals.values()
-
-        sample = set(_as_printed(place, radicals))
-        characters = [character for name, character in by_id.items() if name in sample]
+        order = draw_order(by_id, settings.seed, place.source.name)
+        sample = _as_printed(place, [by_id[name] for name in order])
+        characters = [character for character in characters if character in sample]
     copies = Copies([character.crop for character in characters])
     characters = [character for character in characters if copies.is_usable(character.crop)]
     return characters, list(copies.notes())
 
 
-def _described(
-    place: SourceFolder, path: Path, line: Description, released: Character | None
-) -> Character:
-    """A character of a table, which may be one of a release."""
-    name, character = place.name_of(path), line.cells["character"]
-    if released is None:
-        crop = Crop(place, name, name, character or name)
-        group = crop.owner if character else ""
-        about = place.source.about
-        released = Character(crop, "", group, about, is_deciphered=bool(character))
-    frequency = int(line.cells["frequency"] or 0)
-    more = {
-        "character": character or released.metadata.get("character", ""),
-        "subset": line.cells["subset"].casefold() or tier_of(frequency),
-        "frequency": str(frequency) if line.cells["frequency"] else "",
-    }
-    metadata = dict(released.metadata) | {key: text for key, text in more.items() if text}
-    return released._replace(
-        line=line.place.item, metadata=metadata, description=line.cells["description"]
-    )
-
-
-def _released(records: Records, crop: Crop) -> Character:
-    """A character of a release, without a description."""
-    count = len(records.classes[crop.label])
-    metadata = records.about(crop) | {"frequency": str(count)}
-    if subset := _subset_of(records.place.source, count):
-        metadata["subset"] = subset
-    return Character(crop, crop.key, crop.owner, metadata)
-
-
-def _subset_of(source: Source, count: int) -> str:
-    """The subset of a class with `count` images: its tier, or radical; empty if unknown."""
-    if _RADICAL in source.subsets:
-        return _RADICAL
-    tier = tier_of(count)
-    return tier if not source.subsets or tier in source.subsets else ""
-
-
-def _of_records(
+def _of_release(
     records: Records, settings: DecipheringSettings
 ) -> tuple[list[Character], list[str]]:
     """Characters of a release, and notes: those drawn as the paper's, else one image of each.
@@ -220,48 +155,62 @@ def _of_records(
         DataError: too few characters; a subset that the release does not mark.
     """
     copies, source = Copies(records.crops), records.place.source
-    seed, variants = settings.seed, source.variants or 1
-
-    def drawn(labels: Iterable[str]) -> Iterator[list[Crop]]:
-        for label in labels:
-            yield copies.draw(order_of(records.classes[label], seed), variants)
-
-    def classes(subset: str) -> Iterator[list[Crop]]:
-        labels = draw_order(records.classes, seed, source.name, "classes")
-        sizes = {label: len(records.classes[label]) for label in labels}
-        return drawn(label for label in labels if _subset_of(source, sizes[label]) == subset)
-
+    labels = draw_order(records.classes, settings.seed, source.name, "classes")
+    crops = chain.from_iterable(
+        copies.draw(order_of(records.classes[label], settings.seed), source.variants)
+        for label in labels
+    )
+    characters = [_released(records, crop) for crop in crops]
     if settings.as_paper:
-        crops = sorted(_as_printed(records.place, classes), key=lambda crop: crop.label)
-    else:
-        crops = list(chain.from_iterable(drawn(sorted(records.classes))))
-    notes = [_("{}: {}", source.name, note) for note in records.notes]
+        characters = _as_printed(records.place, characters)
+    notes = [*records.notes, *copies.notes()]
     if not any(map(records.character_of, records.classes)):
         notes.append(
-            _(
-                "{}: the characters of the classes are unknown; put ID_to_chinese.json into the "
-                "folder",
-                source.name,
-            )
+            _("the characters of the classes are unknown; put ID_to_chinese.json into the folder")
         )
-    return [_released(records, crop) for crop in crops], [*notes, *copies.notes()]
+    characters.sort(key=lambda character: character.crop.label)
+    return characters, notes
 
 
-def _as_printed(place: SourceFolder, groups: Callable[[str], Iterable[Sequence[T]]]) -> list[T]:
-    """As many images of each subset as the paper has; of a radical as many as it has variants.
+def _released(records: Records, crop: Crop) -> Character:
+    """A character of a release, without a description."""
+    count = len(records.classes[crop.label])
+    subsets = records.place.source.subsets
+    metadata = records.about(crop) | {"frequency": str(count)}
+    tier = tier_of(count)
+    if _RADICAL in subsets:
+        metadata["subset"] = _RADICAL
+    elif tier and (tier in subsets or not subsets):
+        metadata["subset"] = tier
+    return Character(crop, crop.owner, metadata)
+
+
+def tier_of(frequency: int) -> str:
+    """The tier of a character that is found so often; empty below the lowest."""
+    tiers = preset(_TASK).tiers
+    return next((tier for tier, above in tiers.items() if frequency > above), "")
+
+
+def _as_printed(place: SourceFolder, characters: Sequence[Character]) -> list[Character]:
+    """As many characters of each subset as the paper has; of a radical as many as it has variants.
 
     Args:
         place: the source.
-        groups: the images of a subset, those of a character together, in the order of the draw.
+        characters: all, in the order of the draw.
 
     Raises:
         DataError: there are fewer, or the release does not mark the subset.
     """
-    least = place.source.variants or 1
-    sample: list[T] = []
+    variants = place.source.variants
+    sample: list[Character] = []
     for subset, count in place.source.subsets.items():
-        full_groups = (group[:least] for group in groups(subset) if len(group) >= least)
-        images = list(islice(chain.from_iterable(full_groups), count))
+        groups: dict[str, list[Character]] = {}
+        for character in characters:
+            if character.metadata.get("subset") == subset:
+                key = character.crop.owner if variants > 1 else character.crop.id
+                groups.setdefault(key, []).append(character)
+        complete = [group[:variants] for group in groups.values() if len(group) >= variants]
+        images = list(chain.from_iterable(complete))[:count]
         if len(images) < count:
             raise DataError(
                 n_(
@@ -284,42 +233,29 @@ def _as_printed(place: SourceFolder, groups: Callable[[str], Iterable[Sequence[T
 def _counts(source: Source, characters: Sequence[Character]) -> Iterator[str]:
     """Notes on how many characters are asked without a description, and which are undeciphered."""
     bare = [character for character in characters if not character.description]
-    unknown = [character.line for character in bare if not character.is_deciphered]
-    deciphered_lines = [character.line for character in bare if character.is_deciphered]
+    unknown = [character.crop.key for character in bare if not character.group]
+    known = [character.crop.key for character in bare if character.group]
     yield from note_unlike_print(source, len(characters) - len(unknown))
     if unknown:
         yield n_(
-            "{}: {n:,} character is without a description and undeciphered (asked, not scored): {}",
-            "{}: {n:,} characters are without a description and undeciphered (asked, not scored): "
-            "{}",
+            "{n:,} character is without a description and undeciphered (asked, not scored): {}",
+            "{n:,} characters are without a description and undeciphered (asked, not scored): {}",
             len(unknown),
-            source.name,
             join_names(unknown),
         )
-    if deciphered_lines:
+    if known:
         yield _(
-            "{}: {} of {} known characters have no description (asked, not scored): {}. Write "
+            "{} of {} known characters have no description (asked, not scored): {}. Write "
             "descriptions.csv with the columns image and description",
-            source.name,
-            len(deciphered_lines),
+            len(known),
             len(characters) - len(unknown),
-            join_names(deciphered_lines),
+            join_names(known),
         )
 
 
-def _describe(listing: Listing, place: SourceFolder) -> str:  # noqa: ARG001
-    names = list(images_in(place))
-    images = n_("{n:,} image", "{n:,} images", len(names))
-    if table := find_table(place.folder, NAME):
-        return _("{}: {}, described in {}", place.source.name, images, table.name)
-    if is_release(place, names):
-        return _("{} as released: {}", place.source.name, images)
-    raise _no_table(place)
-
-
-def _fit_unnamed(listing: Listing) -> float:
+def _guess(listing: Listing) -> tuple[float, str]:
     box_files = listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv")
-    return 0.9 if find_table(listing.src, NAME) and not box_files else 0.0
+    return (0.9 if find_table(listing.src, DESCRIPTIONS) and not box_files else 0.0), ""
 
 
-READER = reader_of("deciphering", DecipheringSettings, read_deciphering, _describe, _fit_unnamed)
+READER = reader_of("deciphering", DecipheringSettings, by_source(read_deciphering), _guess)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -24,15 +24,12 @@ from keju.benchmarks.obi_bench.readers.records import (
 )
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
-    Paths,
     Seed,
     SourceFolder,
-    SourceName,
+    SourceSettings,
+    add_queries,
     draw_order,
-    items_of_queries,
     reader_of,
-    record_sources,
-    sources_in,
 )
 from keju.datasets.readers.base import join_names, source_bytes
 from keju.datasets.readers.listing import Listing
@@ -41,15 +38,12 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
 from keju.files import sha256_file
 from keju.items import MIXED_GALLERY, ImageRef, Item
-from keju.settings import Settings
 from keju.texts import _, listed, n_
 
 
-class ClassSettings(Settings, frozen=True, kw_only=True):
+class ClassSettings(SourceSettings, frozen=True, kw_only=True):
     """The options that ``obi-classification`` and ``obi-retrieval`` share."""
 
-    source: SourceName = ""
-    paths: Paths = ""
     classes: Annotated[
         int | None,
         Meta(
@@ -110,46 +104,40 @@ class Gallery(NamedTuple):
 
 
 def read_galleries(
-    src: Path, writer: DatasetWriter, settings: ClassSettings, task: str
+    places: Sequence[SourceFolder], writer: DatasetWriter, settings: ClassSettings
 ) -> Iterator[str]:
     """Draw classes, for retrieval also distractors, and make items of every query against them.
 
     Raises:
-        UsageError: the given source is one of another task.
         DataError: no classes, or too few of them or of their images.
     """
-    places = sources_in(src, task, settings.source, settings.paths)
-    several = [read_records(place) for place in places]
+    sources = [read_records(place) for place in places]
     mixed = isinstance(settings, ClassificationSettings) and settings.mixed
-    copies_of_all = Copies(chain.from_iterable(records.crops for records in several))
-    galleries, notes = [], list[str]()
-    for number, records in enumerate(several):
-        copies = copies_of_all if mixed else Copies(records.crops)
-        count = settings.classes or records.place.source.gallery.classes
-        if mixed and settings.classes:
-            count = count // len(several) + (number < count % len(several))
-        gallery = Gallery(records, draw_classes(records, copies, count, settings.seed, notes))
-        if isinstance(settings, RetrievalSettings):
-            most = settings.distractors or records.place.source.gallery.distractors
-            distractors = draw_distractors(gallery, copies, most, settings.seed)
-            gallery = gallery._replace(distractors=distractors)
-            yield _count_note(gallery)
-        galleries.append(gallery)
-        if not mixed:
-            notes += copies.notes()
-            _add_items(writer, [gallery])
-    if mixed:
-        notes += copies_of_all.notes()
-        _add_items(writer, galleries, mixed=True)
-    yield from notes
-    counts = {gallery.records.source: len(gallery.classes) for gallery in galleries}
+    counts: dict[str, int] = {}
+    for group in [sources] if mixed else [[records] for records in sources]:
+        copies = Copies(chain.from_iterable(records.crops for records in group))
+        galleries: list[Gallery] = []
+        for number, records in enumerate(group):
+            source = records.place.source
+            count = source.gallery.classes
+            if settings.classes:
+                count = settings.classes // len(group) + (number < settings.classes % len(group))
+            classes, notes = draw_classes(records, copies, count, settings.seed)
+            yield from (_("{}: {}", source.name, note) for note in notes)
+            gallery = Gallery(records, classes)
+            if isinstance(settings, RetrievalSettings):
+                most = settings.distractors or source.gallery.distractors
+                distractors = draw_distractors(gallery, copies, most, settings.seed)
+                gallery = gallery._replace(distractors=distractors)
+                yield _count_note(gallery)
+            galleries.append(gallery)
+            counts[source.name] = len(classes)
+        yield from copies.notes()
+        _add_items(writer, galleries, mixed=mixed)
     numbers = [f"{name} {count}" for name, count in counts.items()]
-    facts = {"seed": settings.seed, "classes": ", ".join(numbers)}
-    if isinstance(settings, ClassificationSettings):
-        facts["mixed"] = "yes" if mixed else "no"
-    record_sources(writer, places, facts)
     if mixed and settings.classes and len(set(counts.values())) > 1:
         yield _("classes that do not divide evenly: {}", listed(numbers))
+    writer.declare(seed=settings.seed, classes=", ".join(numbers), mixed="yes" if mixed else "no")
 
 
 def _count_note(gallery: Gallery) -> str:
@@ -157,18 +145,16 @@ def _count_note(gallery: Gallery) -> str:
         "{}: {n:,} class and {} distractors",
         "{}: {n:,} classes and {} distractors",
         len(gallery.classes),
-        gallery.records.source,
+        gallery.records.place.source.name,
         len(gallery.distractors),
     )
     if gallery.distractors:
         return note
-    if len(gallery.classes) == 1:
-        return _("{}: {}", note, _("it has no other class"))
     reason = _("every class is asked about; leave some over: --option classes=N")
     return _("{}: {}", note, reason)
 
 
-def _add_items(writer: DatasetWriter, galleries: Sequence[Gallery], *, mixed: bool = False) -> None:
+def _add_items(writer: DatasetWriter, galleries: Sequence[Gallery], *, mixed: bool) -> None:
     """Add items of every query; all have the same gallery, in the same order."""
 
     def store(crop: Crop) -> ImageRef:
@@ -191,8 +177,7 @@ def _add_items(writer: DatasetWriter, galleries: Sequence[Gallery], *, mixed: bo
                 group=query.owner,
                 metadata=about | ({"gallery": MIXED_GALLERY} if mixed else {}),
             )
-            for item in items_of_queries(pattern):
-                writer.add(item)
+            add_queries(writer, pattern)
 
 
 class Copies:
@@ -282,64 +267,52 @@ def order_of(crops: Sequence[Crop], seed: str) -> list[Crop]:
 
 
 def draw_classes(
-    records: Records, copies: Copies, count: int, seed: str, notes: list[str]
-) -> dict[str, list[Crop]]:
+    records: Records, copies: Copies, count: int, seed: str
+) -> tuple[dict[str, list[Crop]], list[str]]:
     """`count` classes (0 for all), in the order of their names, each with the images it needs.
 
     They are drawn in an order of which a smaller number is always the beginning, so a sweep
-    continues with what it has. `notes` gets what is skipped.
+    continues with what it has. Also returns notes on what is skipped.
 
     Raises:
         DataError: fewer classes than that have enough different images.
     """
-    name, needed = records.source, records.place.source.gallery.needed
-    notes += [_("{}: {}", name, note) for note in records.notes]
+    source = records.place.source
+    needed = source.gallery.references + source.gallery.queries
+    notes = list(records.notes)
     small = sorted(label for label, crops in records.classes.items() if len(crops) < needed)
     if small:
         note = n_(
-            "{}: skipped {n:,} class of fewer than {} images: {}",
-            "{}: skipped {n:,} classes of fewer than {} images: {}",
+            "skipped {n:,} class of fewer than {} images: {}",
+            "skipped {n:,} classes of fewer than {} images: {}",
             len(small),
-            name,
             needed,
             join_names(small),
         )
         notes.append(note)
     classes: dict[str, list[Crop]] = {}
-    for label in draw_order(records.classes.keys() - set(small), seed, name, "classes"):
+    for label in draw_order(records.classes.keys() - set(small), seed, source.name, "classes"):
         if count and len(classes) == count:
             break
         crops = copies.draw(order_of(records.classes[label], seed), needed)
         if len(crops) == needed:
             classes[label] = crops
         else:
-            note = _(
-                "{}: skipped {}, which has only {} images without copies", name, label, len(crops)
+            notes.append(
+                _("skipped {}, which has only {} images without copies", label, len(crops))
             )
-            notes.append(note)
-    different = n_("{n:,} different image", "{n:,} different images", needed)
-    if not classes:
+    if len(classes) < max(count, 1):
         raise DataError(
-            "none of its {} has {}",
-            n_("{n:,} class", "{n:,} classes", len(records.classes)),
-            different,
+            "{} of its {} classes have {} different images; wanted are {}",
+            len(classes),
+            len(records.classes),
+            needed,
+            max(count, 1),
             file=records.place.folder,
-            hint="A class needs its references and queries, each an image of its own",
+            hint="A class needs its references and queries, each an image of its own. Ask for "
+            "fewer classes with --option classes=N; with mixed=yes, N is divided among all sources",
         )
-    if len(classes) < count:
-        raise DataError(
-            "{} {}; wanted are {}",
-            n_("{n:,} class has", "{n:,} classes have", len(classes)),
-            different,
-            count,
-            file=records.place.folder,
-            hint=_(
-                "Ask for at most {} of this source with --option classes=N; with mixed=yes, "
-                "N is divided among all sources",
-                len(classes),
-            ),
-        )
-    return {label: classes[label] for label in sorted(classes)}
+    return {label: classes[label] for label in sorted(classes)}, notes
 
 
 def draw_distractors(gallery: Gallery, copies: Copies, count: int, seed: str) -> list[Crop]:
@@ -356,63 +329,37 @@ def draw_distractors(gallery: Gallery, copies: Copies, count: int, seed: str) ->
     """
     records = gallery.records
     labels = records.classes.keys() - gallery.classes.keys()
+    order = draw_order(labels, seed, records.place.source.name, "distractors")
     turns = sorted(
         (turn, rank, crop)
-        for rank, label in enumerate(draw_order(labels, seed, records.source, "distractors"))
+        for rank, label in enumerate(order)
         for turn, crop in enumerate(order_of(records.classes[label], seed))
     )
     most = count or sum(map(len, gallery.classes.values()))
     distractors = copies.draw((crop for *_turn, crop in turns), most)
     if len(distractors) < count:
         raise DataError(
-            n_(
-                "{n:,} image of other classes; wanted are {} distractors",
-                "{n:,} images of other classes; wanted are {} distractors",
-                len(distractors),
-                count,
-            ),
+            "{} images of other classes; wanted are {} distractors",
+            len(distractors),
+            count,
             file=records.place.folder,
-            hint=_("Ask for less: --option distractors={}, or fewer classes", len(distractors))
-            if distractors
-            else _("Leave classes over for them: --option classes=N"),
+            hint="Ask for less with --option distractors=N, or leave classes over for them: "
+            "--option classes=N",
         )
     return distractors
 
 
-def _describe(listing: Listing, place: SourceFolder) -> str:  # noqa: ARG001
-    records = read_records(place)
-    images = n_("{n:,} image", "{n:,} images", len(records.crops))
-    folders = n_("{n:,} class folder", "{n:,} class folders", len(records.classes))
-    return _("{}: {} in {}", records.source, images, folders)
-
-
-def _fit_unnamed(listing: Listing, task: str) -> float:
-    """Folders of classes suit both tasks; only the folder's name may name one of them.
-
-    There are two images or more in each, and nothing else with them.
-    """
+def _guess(listing: Listing) -> tuple[float, str]:
+    """Folders of classes, with two images or more in each and nothing else, suit both tasks."""
     files = [path for path in listing.files if path.name.casefold() not in CHARACTER_TABLES]
     labels = {path.parent.name for path in listing.images}
-    if (
-        any(path.suffix.casefold() in {".xml", ".txt", ".json", ".csv"} for path in files)
-        or any(len(path.parts) == 1 for path in listing.images)
-        or len(labels) < 2
-        or len(listing.images) < 2 * len(labels)
-    ):
-        return 0.0
-    return 0.6 if task in listing.root.resolve().name.casefold() else 0.5
+    fits = (
+        2 <= len(labels) <= len(listing.images) / 2
+        and all(len(path.parts) > 1 for path in listing.images)
+        and not any(path.suffix.casefold() in {".xml", ".txt", ".json", ".csv"} for path in files)
+    )
+    return (0.5 if fits else 0.0), ""
 
 
-CLASSIFICATION, RETRIEVAL = (
-    reader_of(
-        task,
-        settings,
-        partial(read_galleries, task=task),
-        _describe,
-        partial(_fit_unnamed, task=task),
-    )
-    for task, settings in (
-        ("classification", ClassificationSettings),
-        ("retrieval", RetrievalSettings),
-    )
-)
+CLASSIFICATION = reader_of("classification", ClassificationSettings, read_galleries, _guess)
+RETRIEVAL = reader_of("retrieval", RetrievalSettings, read_galleries, _guess)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from types import MappingProxyType
+from typing import Annotated, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from keju.datasets.readers.base import (
     Detection,
-    Read,
     Reader,
-    S,
     check_name,
     image_files,
     is_litter,
@@ -23,35 +23,39 @@ from keju.datasets.readers.base import (
     plain_name,
 )
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.records import Field
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task
 from keju.errors import DataError, KejuError, UsageError, error_text
 from keju.files import sha256_bytes, shipped_toml
 from keju.items import Item, Record
-from keju.texts import _, join_clauses
+from keju.settings import Settings
+from keju.texts import _, n_
 
 BENCHMARK = "OBI-Bench"
 TASKS = ("recognition", "rejoining", "classification", "retrieval", "deciphering")
 
-SourceName = Annotated[
-    str,
-    Meta(
-        description="the source, where its folder is not called so; any other folder is one of its "
-        "own"
-    ),
-]
 Seed = Annotated[str, Meta(description="decides what is drawn (default 0)")]
-Paths = Annotated[
-    str,
-    Meta(
-        description="a regular expression of the images' paths in the source, in place of the "
-        "preset's; its group class is the class"
-    ),
-]
 
 
-class Rule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
+class SourceSettings(Settings, frozen=True, kw_only=True):
+    """The option that all formats share."""
+
+    source: Annotated[
+        str,
+        Meta(
+            description="the source, where its folder is not called so; any other folder is one of "
+            "its own"
+        ),
+    ] = ""
+
+
+T = TypeVar("T", bound=SourceSettings)
+
+ReadSources = Callable[[Sequence["SourceFolder"], DatasetWriter, T], Iterator[str]]
+"""Adds the items of the sources in a folder; yields notes for the user."""
+
+
+class Rule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A regular expression of paths, whose groups are the class and metadata.
 
     With `skip` an image is not used; a note counts those of each text, which may name a group.
@@ -60,13 +64,8 @@ class Rule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=T
     path: str
     skip: str = ""
 
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """The compiled expression."""
-        return re.compile(self.path)
 
-
-class Gallery(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Draw(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The numbers of a draw: 0 classes are all, 0 distractors as many as the other images.
 
     A class has `references` that queries are compared with (retrieval: that are relevant) and
@@ -77,11 +76,6 @@ class Gallery(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     references: int = 0
     queries: int = 0
     distractors: int = 0
-
-    @property
-    def needed(self) -> int:
-        """The images that a class must have."""
-        return self.references + self.queries
 
 
 class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -97,9 +91,9 @@ class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     images: int = 0
     spellings: tuple[str, ...] = ()
     paths: tuple[Rule, ...] = ()
-    gallery: Gallery = Gallery()
+    gallery: Draw = Draw()
     subsets: dict[str, int] = msgspec.field(default_factory=dict)
-    variants: int = 0
+    variants: int = 1
     describes: str = ""
     eras: dict[str, str] = msgspec.field(default_factory=dict)
     origins: dict[str, str] = msgspec.field(default_factory=dict)
@@ -110,9 +104,16 @@ class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """The metadata of the source in every item."""
         return {"source": self.name} | ({"type": self.type} if self.type else {})
 
-    def skips(self, path: str) -> bool:
-        """Whether the preset names a path to be skipped."""
-        return any(rule.skip and rule.pattern.fullmatch(path) for rule in self.paths)
+    def match(self, path: str) -> tuple[str, dict[str, str]]:
+        """Why a path is skipped (empty if not) and its groups, by the first rule that fits it.
+
+        Without groups where none fits it.
+        """
+        for rule in self.paths:
+            if match := re.fullmatch(rule.path, path):
+                groups = {key: text for key, text in match.groupdict().items() if text}
+                return rule.skip.format_map(groups), groups
+        return "", {}
 
 
 class Preset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -123,15 +124,11 @@ class Preset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     layout: str = ""
     sources: dict[str, Source]
     paths: tuple[Rule, ...] = ()
-    gallery: Gallery = Gallery()
+    gallery: Draw = Draw()
     columns: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    pairs: tuple[str, ...] = ()
+    pairs: str = ""
     line: str = ""
     tiers: dict[str, int] = msgspec.field(default_factory=dict)
-
-    def fields(self, *required: str) -> dict[str, Field]:
-        """The columns of the preset's tables, by role."""
-        return {role: Field(names, role in required) for role, names in self.columns.items()}
 
 
 @cache
@@ -140,24 +137,15 @@ def preset(task_id: str) -> Preset:
     package = "keju.benchmarks.obi_bench.readers"
     shipped = shipped_toml(package, f"obi-{task_id}.toml", Preset)
     sources = {
-        name: msgspec.structs.replace(
-            source, name=name, task=task_id, paths=source.paths or shipped.paths
-        )
+        name: replace(source, name=name, task=task_id, paths=source.paths or shipped.paths)
         for name, source in shipped.sources.items()
     }
-    return msgspec.structs.replace(shipped, sources=sources)
+    return replace(shipped, sources=sources)
 
 
-def sources(task_id: str = "") -> tuple[Source, ...]:
-    """The sources of a task, or all eleven, in the order of the presets."""
-    tasks = (task_id,) if task_id else TASKS
-    return tuple(source for name in tasks for source in preset(name).sources.values())
-
-
-def tier_of(frequency: int) -> str:
-    """The tier of a character that is found so often; empty below the lowest."""
-    tiers = preset("deciphering").tiers
-    return next((tier for tier, above in tiers.items() if frequency > above), "")
+def sources(*tasks: str) -> tuple[Source, ...]:
+    """The sources of tasks, or all eleven, in the order of the presets."""
+    return tuple(source for name in tasks or TASKS for source in preset(name).sources.values())
 
 
 class SourceFolder(NamedTuple):
@@ -172,84 +160,57 @@ class SourceFolder(NamedTuple):
         return path.relative_to(self.folder).as_posix()
 
 
-def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list[SourceFolder]:
+def sources_in(src: Path, task_id: str, name: str = "") -> list[SourceFolder]:
     """The sources of a task whose files are in a folder.
 
     The source called `name`, if that is given; else those that the folders in `src` are named
     after, where those of other tasks are skipped; else the one that `src` itself is named after;
     else a source of the user's own, without printed numbers.
 
-    Args:
-        src: the folder.
-        task_id: the task.
-        name: the source, from the option ``source``.
-        paths: the option of the same name, which replaces the preset's expressions.
-
     Raises:
-        UsageError: `name` is a source of another task, or `paths` is not a regular expression.
+        UsageError: `name` is a source of another task.
         DataError: no folder; folders of sources beside others; a source whose name is not UTF-8.
     """
     if not src.is_dir():
         raise DataError("expected a folder", file=src, hint="See: keju data detect SRC")
+    shipped = preset(task_id)
+    known = ", ".join(shipped.sources)
     folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
-    known = {path: source for path in folders if (source := source_called(path.name))}
-    own = {path: source for path, source in known.items() if source.task == task_id}
+    named = [(path, source) for path in folders if (source := source_called(path.name))]
+    if name or not named:
+        name = name or src.resolve().name
+        check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
+        source = source_called(name) or Source(
+            name=name, task=task_id, paths=shipped.paths, gallery=shipped.gallery
+        )
+        if source.task != task_id:
+            raise UsageError(
+                "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, known
+            )
+        return [SourceFolder(source, src, src)]
+    places = [
+        SourceFolder(source, path, src)
+        for source in shipped.sources.values()
+        for path, other in named
+        if other == source
+    ]
     # OBC beside EVOBC repeats some of its images.
     strange = [
         path.name
         for path in folders
-        if path not in known and not any(each.skips(f"{path.name}/-") for each in own.values())
+        if path not in dict(named)
+        and not any(place.source.match(f"{path.name}/-")[0] for place in places)
     ]
-    name = name or ("" if known else src.resolve().name)
-    if name:
-        check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
-        own = {src: _source_named(name, task_id)}
-    elif strange:
+    if strange or not places:
         raise DataError(
-            "expected folders called after sources; found also {}",
-            join_names(strange),
-            file=src,
-            hint=_(
-                "Move it to another folder, or name one source for all: --option source={}",
-                strange[0],
-            ),
-        )
-    order = sources(task_id)
-    if not own:
-        raise DataError(
-            "no source of {} in it, but {}",
+            "expected folders called after sources of {} ({}); found also {}",
             task_id,
-            join_names(path.name for path in folders),
+            known,
+            join_names(strange or [path.name for path in folders]),
             file=src,
-            hint=_("Sources of {}: {}", task_id, ", ".join(source.name for source in order)),
+            hint="Move the others elsewhere, or name one source for all: --option source=NAME",
         )
-    places = [SourceFolder(source, folder, src) for folder, source in own.items()]
-    places.sort(key=lambda place: order.index(place.source) if place.source in order else 0)
-    if not paths:
-        return places
-    try:
-        groups = re.compile(paths).groupindex
-    except re.error as error:
-        raise UsageError("option paths={}: not a regular expression: {}", paths, error) from None
-    if "class" not in groups:
-        raise UsageError("option paths={}: it has no group (?P<class>…)", paths)
-    rules = (Rule(path=paths),)
-    return [
-        place._replace(source=msgspec.structs.replace(place.source, paths=rules))
-        for place in places
-    ]
-
-
-def _source_named(name: str, task_id: str) -> Source:
-    """The source of a task that is called so, or one of the user's own."""
-    source = source_called(name)
-    if source and source.task != task_id:
-        known = ", ".join(each.name for each in sources(task_id))
-        raise UsageError(
-            "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, known
-        )
-    shipped = preset(task_id)
-    return source or Source(name=name, task=task_id, paths=shipped.paths, gallery=shipped.gallery)
+    return places
 
 
 def source_called(name: str) -> Source | None:
@@ -289,24 +250,18 @@ def images_in(place: SourceFolder) -> dict[str, Path]:
             hint=_("See the layout: keju data formats obi-{}", place.source.task),
         )
     for name, path in images.items():
-        if not name.isascii():
-            for part in name.split("/"):
-                check_name(part, path)
+        for part in () if name.isascii() else name.split("/"):
+            check_name(part, path)
     return images
 
 
-def items_of_queries(pattern: Item, *queries: str) -> Iterator[Item]:
-    """One item for each query of the item's task, or for those named; the query ends the id."""
-    for query in queries or tuple(query.name for query in task(pattern.task).queries):
-        yield msgspec.structs.replace(pattern, id=f"{pattern.id}#{query}", query=query)
-
-
-def record_sources(
-    writer: DatasetWriter, places: Sequence[SourceFolder], facts: Mapping[str, object]
+def add_queries(
+    writer: DatasetWriter, pattern: Item, answers: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Write into dataset.json which sources were read, and how they were drawn from."""
-    names = ", ".join(place.source.name for place in places)
-    writer.declare(sources=names, **{key: str(value) for key, value in facts.items()})
+    """Add an item for each query with an answer, or for all of the task; the query ends its id."""
+    for query in answers or [query.name for query in task(pattern.task).queries]:
+        item = replace(pattern, id=f"{pattern.id}#{query}", query=query)
+        writer.add(replace(item, answer=answers.get(query, "")))
 
 
 def note_unlike_print(source: Source, images: int) -> Iterator[str]:
@@ -314,54 +269,73 @@ def note_unlike_print(source: Source, images: int) -> Iterator[str]:
     if source.images and images != source.images:
         # The images of rejoining are fragments.
         noun = _("fragments") if source.task == "rejoining" else _("images")
-        yield _("{}: {} {}; the paper has {}", source.name, images, noun, source.images)
+        yield _("{} {}; the paper has {}", images, noun, source.images)
+
+
+def by_source(
+    read_source: Callable[[SourceFolder, DatasetWriter, T], Iterator[str]],
+) -> ReadSources[T]:
+    """Read one source after the other, each with its name before its notes."""
+
+    def read(places: Sequence[SourceFolder], writer: DatasetWriter, settings: T) -> Iterator[str]:
+        for place in places:
+            for note in read_source(place, writer, settings):
+                yield _("{}: {}", place.source.name, note)
+
+    return read
 
 
 def reader_of(
     task_id: str,
-    settings: type[S],
-    read: Read[S],
-    describe: Callable[[Listing, SourceFolder], str],
-    fit_unnamed: Callable[[Listing], float],
-) -> Reader[S]:
+    settings_type: type[T],
+    read_sources: ReadSources[T],
+    guess: Callable[[Listing], tuple[float, str]],
+) -> Reader[T]:
     """The format of a task.
 
     Args:
         task_id: the task.
-        settings: the options.
-        read: the function that imports.
-        describe: a line on what a source has; its error is what is missing.
-        fit_unnamed: how well files fit whose folders are not named after any source; 0 if not.
+        settings_type: the options.
+        read_sources: the function that imports.
+        guess: of files whose folders are not named after any source: how well they fit, 0 if not,
+            and the source that they are of, empty for one of the user's own.
     """
     shipped = preset(task_id)
 
+    def read(src: Path, writer: DatasetWriter, settings: T) -> Iterator[str]:
+        places = sources_in(src, task_id, settings.source)
+        writer.declare(sources=", ".join(place.source.name for place in places))
+        return read_sources(places, writer, settings)
+
     def detect(listing: Listing) -> Detection | None:
-        has_name = _is_named(listing, task_id)
-        if not (listing.src.is_dir() and listing.images) or has_name is False:
+        tasks = _tasks_named(listing)
+        if not (listing.src.is_dir() and listing.images) or (tasks and task_id not in tasks):
             return None
-        fit = 1.0 if has_name else fit_unnamed(listing)
+        fit, source = (1.0, "") if tasks else guess(listing)
         if not fit:
             return None
+        # Folders of classes suit two tasks alike.
+        fit = min(1.0, fit + 0.1 * (task_id in listing.root.resolve().name.casefold()))
+        images = n_("{n:,} image", "{n:,} images", len(listing.images))
+        what = _("OBI-Bench's {}: {}", task_id, images)
         try:
-            places = sources_in(
-                listing.src, task_id, "" if has_name else listing.src.resolve().name
+            sources_in(
+                listing.src, task_id, source or ("" if tasks else listing.root.resolve().name)
             )
-            return Detection(fit, join_clauses(describe(listing, place) for place in places))
         except KejuError as error:
-            what = _("OBI-Bench's {}", task_id)
-            return Detection(0.6 if has_name else fit / 2, what, missing=error_text(error))
+            return Detection(fit / 2, what, missing=error_text(error))
+        return Detection(fit, what, {"source": source} if source else {})
 
-    name = f"obi-{task_id}"
-    return Reader(name, shipped.what, shipped.layout, read, settings, detect)
+    return Reader(f"obi-{task_id}", shipped.what, shipped.layout, read, settings_type, detect)
 
 
-def _is_named(listing: Listing, task_id: str) -> bool | None:
-    """Whether folders in a listing, else the folder itself, are named after sources of a task.
+def _tasks_named(listing: Listing) -> set[str]:
+    """The tasks of the sources that folders in a listing, else the folder itself, are named after.
 
-    None where they are not named after any source.
+    Empty where they are not named after any source.
     """
-    tops = dict.fromkeys(path.parts[0] for path in listing.files if len(path.parts) > 1)
-    known = [source for top in tops if (source := source_called(top))]
-    own = source_called(listing.root.resolve().name)
-    named_sources = known or ([own] if own else [])
-    return any(source.task == task_id for source in named_sources) if named_sources else None
+    tops = {path.parts[0] for path in listing.files if len(path.parts) > 1}
+    sources_of_tops = filter(None, map(source_called, tops))
+    tasks = {source.task for source in sources_of_tops}
+    source = source_called(listing.root.resolve().name)
+    return tasks or ({source.task} if source else set())
