@@ -293,8 +293,7 @@ class Sender:
         async with asyncio.TaskGroup() as group:
             for _worker in range(min(queue.slots.ceiling, queue.total)):
                 group.create_task(self._work(queue))
-        alone = not any(queue.paid for queue in self.queues)
-        queue.timing = queue.stopwatch.timing(queue.model.name, queue.model.identity, alone=alone)
+        queue.timing = queue.stopwatch.timing(queue.model.name)
 
     async def _work(self, queue: ModelQueue) -> None:
         # The iterator is shared: each worker takes the next job that is still free.
