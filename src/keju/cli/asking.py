@@ -145,9 +145,9 @@ def merge(
     ],
     folder: Annotated[Path, out_option(metavar="DIR", help="New run directory.")],
 ) -> None:
-    """Merge the shards of a run from several machines, or runs of several models, into one run.
+    """Merge the shards of a run from several machines into one run.
 
-    The runs must have equal settings and no responses to the same request. They are not changed.
+    The shards must have equal settings and no responses to the same request. They are not changed.
     If shards or responses are missing, the command prints how many, and keju run with the new run
     as --out, without --shard, sends the missing requests.
     """

@@ -206,10 +206,9 @@ class _Session:
         )
         if self.policy.batch:
             check_batchable(self.contents, self.policy)
-        self.remote = [model for model in opened if model.destinations]
-        if self.remote and not planning and not self.folder.exists():
+        if not planning and not self.folder.exists():
             # Nothing is left of a run that is not permitted.
-            check_sending(self.remote, self.sent_data)
+            check_sending(opened, self.sent_data)
 
     @cached_property
     def sent_data(self) -> SentData:
@@ -301,8 +300,7 @@ class _Session:
             prepare(model, partial(contents.requests, model, folder), store, policy)
             for model in contents.models
         ]
-        if self.remote:
-            check_sending([queue.model for queue in queues if queue.total], self.sent_data)
+        check_sending([queue.model for queue in queues if queue.total], self.sent_data)
         if folder.exists():
             self.print(*check_resumed(contents, store, queues, policy))
         for queue in queues:
