@@ -47,7 +47,7 @@ from keju.running.recording import check_resumed, record_run
 from keju.running.requests import Slot, item_to_send, request_key
 from keju.running.restricted_data import SentData, check_sending, sending_question
 from keju.running.run_summary import Hint, ModelSummary, RunSummary, failure_hint
-from keju.running.selection import Selection, in_shard, read_selected, takes_no_prompt
+from keju.running.selection import Selection, in_shard, select, takes_no_prompt
 from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
@@ -189,7 +189,8 @@ class _Session:
         dataset = Dataset.open(dataset_path)
         sends_text = bool(TRUE_READING.intersection(selection.settings))
         keep = item_to_count if planning else partial(item_to_send, transcription=sends_text)
-        items, reference = read_selected(dataset, selection, keep)
+        reference: list[Item] = []
+        items = select(dataset, selection, dataset.path, keep, reference)
         options = settings.get("options") or ModelOptions()
         if planning:
             options = replace(options, asking=False)
