@@ -24,7 +24,7 @@ from keju.files import read_json, write_json
 from keju.items import Record, Response
 from keju.models import AskError
 from keju.models.decoding import Parameters
-from keju.running.contents import LazyImages, RunContents
+from keju.running.contents import RunContents, lazy_images
 from keju.running.limits import Policy, RetryPolicy
 from keju.running.sending import Job, ModelQueue, Sender, response_of
 from keju.running.store import ResponseStore
@@ -220,7 +220,7 @@ class _BatchSender:
 
     async def _add(self, name: str, job: Job) -> None:
         """Add a request to the file; a full one is submitted before."""
-        images = LazyImages(self._dataset, job.request.images)
+        images = lazy_images(self._dataset, job.request.images)
         try:
             line = await self._server.line(name, job.request, images)
         except AskError as error:

@@ -13,7 +13,7 @@ from keju.definitions import has_reference, task
 from keju.definitions.pair_forms import STEP as PAIRS_STEP
 from keju.items import Item, Record, Request
 from keju.models import Fit, Model
-from keju.running.contents import RunContents, Skipped, Unread
+from keju.running.contents import RunContents
 from keju.running.limits import Policy
 from keju.running.prices import Prices
 from keju.running.readings import Reader, name_of_images
@@ -72,7 +72,7 @@ class PlanRow(msgspec.Struct, kw_only=True):
     declined: dict[str, int] = field(default_factory=dict)
     unknown: dict[str, int] = field(default_factory=dict)
 
-    def decline(self, reason: str, count: int) -> None:
+    def decline(self, reason: str, count: int = 1) -> None:
         """Count requests that the model does not get."""
         self.declined[reason] = self.declined.get(reason, 0) + count
 
@@ -219,18 +219,17 @@ def _count_requests(
     for item in contents.sent_items:
         row = count.row(item.task)
         answer_tokens = _answer_tokens(item) if count.paid else 0
-        for element in contents.requests_of(item, model, readings):
-            if isinstance(element, Skipped):
-                row.decline(element.reason, element.requests)
+        for planned in contents.requests_of(item, model, readings):
+            request = planned.request
+            if request is None:
+                row.decline(planned.skip_reason)
                 continue
-            request = element.request if isinstance(element, Unread) else element
             if _is_stored(request, model, heads):
                 row.stored += 1
                 continue
             count.add(request, answer_tokens)
-            waits = isinstance(element, Unread) and element.failure is None
             if count.paid:
-                row.exclude(UNREAD, int(waits and item.transcription is None))
+                row.exclude(UNREAD, int(planned.waits and item.transcription is None))
                 row.exclude(UNANSWERED, int(not answer_tokens))
     return count
 

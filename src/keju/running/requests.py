@@ -19,7 +19,7 @@ from keju.definitions.pair_forms import reduced_form, sent_candidates
 from keju.definitions.wordings import prompt_in_wording
 from keju.errors import DataError
 from keju.files import sha256_bytes
-from keju.items import TEXT_ONLY, TRUE_READING, Item, PromptScript, Request
+from keju.items import TEXT_ONLY, TRUE_READING, ImageRef, Item, PromptScript, Request
 from keju.models.base import UNKNOWN_DTYPE, Model
 from keju.running.selection import NO_TRANSCRIPTION, RequestVariant
 from keju.text import Script, in_script
@@ -75,20 +75,34 @@ def request_count(item: Item) -> int:
 
 
 def requests_for(
+    item: Item, variant: RequestVariant = PLAINLY, reading: str | None = None
+) -> Iterator[Request]:
+    """The requests of an item (`request_for`), one after the other: one for each candidate."""
+    first = request_for(item, variant, reading)
+    if not first.candidate:
+        yield first
+        return
+    for candidate in range(1, sent_candidates(item) + 1):
+        yield replace(first, candidate=candidate, images=_pair(item, candidate))
+
+
+def request_for(
     item: Item,
     variant: RequestVariant = PLAINLY,
     reading: str | None = None,
-) -> Iterator[Request]:
-    """The requests of an item, one after the other: one, or one for each candidate.
+    candidate: int = 1,
+) -> Request:
+    """The request of an item.
+
+    The images are sent unless the setting is text only, or is `image` and an engine transcribed
+    them (``ocr+llm``).
 
     Args:
         item: the item.
         variant: the prompt variant: setting and script.
         reading: the transcription made first, by the model or an engine; `gold-ocr` and `gold-text`
             send the item's transcription.
-
-    The images are sent unless the setting is text only, or is `image` and an engine transcribed
-    them (``ocr+llm``).
+        candidate: of a task of pairs, the image that is compared with the first one.
 
     Raises:
         DataError: the prompt cannot be made from the item, or it has no transcription to send.
@@ -98,18 +112,18 @@ def requests_for(
     # A question as released, or in a wording, states its own box convention.
     boxes = variant.boxes if query.box_convention and not item.verbatim else ""
     boxes = (own.box_convention if own else "") or boxes or query.box_convention
-    source, images, candidate, text = "", item.images, 0, reading
+    of_pairs, source, images, text = task(item.task).of_pairs, "", item.images, reading
     if variant.setting in TRUE_READING:
         text = item.transcription or ""
         if not text.strip():
             raise DataError(NO_TRANSCRIPTION, item=item.id, hint=_("Use --setting image"))
-    if task(item.task).of_pairs:
-        candidate, images = 1, item.images[:2]
+    if of_pairs:
+        images = _pair(item, candidate)
     elif text is not None:
         source, prompt = text, with_source(prompt, text, variant.script)
     if variant.setting in TEXT_ONLY or (variant.setting == "image" and text is not None):
         images = ()
-    first = Request(
+    return Request(
         item=item.id,
         benchmark=item.benchmark,
         task=item.task,
@@ -124,23 +138,14 @@ def requests_for(
         wording=variant.wording,
         round=variant.round,
         box_convention=boxes,
-        candidate=candidate,
+        candidate=candidate if of_pairs else 0,
         system=own.system if own else "",
         label=variant.label,
     )
-    if not first.candidate:
-        yield first
-        return
-    for candidate in range(1, sent_candidates(item) + 1):
-        images = (item.images[0], *item.images[candidate : candidate + 1])
-        yield replace(first, candidate=candidate, images=images)
 
 
-def request_for(
-    item: Item, variant: RequestVariant = PLAINLY, reading: str | None = None
-) -> Request:
-    """The first of the requests of an item (`requests_for`)."""
-    return next(requests_for(item, variant, reading))
+def _pair(item: Item, candidate: int) -> tuple[ImageRef, ...]:
+    return item.images[0], *item.images[candidate : candidate + 1]
 
 
 def with_source(prompt: str, source: str, script: PromptScript = "released") -> str:

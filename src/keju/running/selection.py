@@ -361,15 +361,20 @@ def in_shard(items: Sequence[Item], shard: str | None) -> Sequence[Item]:
     """
     if not shard:
         return items
-    spelled = _SHARD.fullmatch(shard)
-    number, count = (int(spelled[1]), int(spelled[2])) if spelled else (0, 0)
-    if not 1 <= number <= count:
-        raise UsageError("--shard must be I/N, from 1/N to N/N, not {}", shard)
+    number, count = _shard_of(shard)
     images = np.fromiter(map(_hash_of_images, items), np.uint64, len(items))
     _values, first, places = np.unique(images, return_index=True, return_inverse=True)
     # The turn of each image: its rank in the order of first items.
     own = first.argsort().argsort()[places] % count == number - 1
     return RecordList(Item, (item for item, is_own in zip(items, own, strict=True) if is_own))
+
+
+def _shard_of(text: str) -> tuple[int, int]:
+    spelled = _SHARD.fullmatch(text)
+    number, count = (int(spelled[1]), int(spelled[2])) if spelled else (0, 0)
+    if not 1 <= number <= count:
+        raise UsageError("--shard must be I/N, from 1/N to N/N, not {}", text)
+    return number, count
 
 
 def _hash_of_images(item: Item) -> int:
@@ -449,3 +454,4 @@ def _check(selection: Selection) -> None:
         checked_label(selection.label)
     if selection.boxes:
         box_convention(selection.boxes)
+    _shard_of(selection.shard or "1/1")

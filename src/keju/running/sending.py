@@ -45,7 +45,7 @@ from keju.errors import (
 from keju.items import Failure, Request, Response, Status, Usage
 from keju.models import Answer, AskError, Model
 from keju.models.decoding import not_sent
-from keju.running.contents import LazyImages
+from keju.running.contents import lazy_images
 from keju.running.limits import (
     NO_USAGE,
     Budget,
@@ -381,7 +381,7 @@ class Sender:
     async def _attempt(self, model: Model, request: Request, deadline: float) -> Answer | AskError:
         """Send a request once; its deadline is in `deadline` seconds."""
         seconds = max(0.001, min(self.retry.timeout, deadline))
-        images = LazyImages(self.dataset, request.images) if self.dataset is not None else ()
+        images = lazy_images(self.dataset, request.images) if self.dataset is not None else ()
         try:
             async with asyncio.timeout(seconds):
                 return await model.answer(request, images)

@@ -38,7 +38,7 @@ from keju.errors import UsageError
 from keju.items import TRUE_READING, Item, Request
 from keju.models import DatasetAccess, Model, ModelOptions, open_models
 from keju.running.batching import check_batchable, send_in_batches
-from keju.running.contents import Element, RunContents, Skipped, Unread, access_of
+from keju.running.contents import Planned, RunContents, access_of
 from keju.running.limits import Budget, Policy, remaining_budget
 from keju.running.pair_reducing import reduce_pairs_for_run
 from keju.running.plan import Plan, estimate, item_to_count
@@ -47,7 +47,7 @@ from keju.running.recording import check_resumed, record_run
 from keju.running.requests import Slot, item_to_send, request_key
 from keju.running.restricted_data import SentData, check_sending, sending_question
 from keju.running.run_summary import Hint, ModelSummary, RunSummary, failure_hint
-from keju.running.selection import Selection, in_shard, select, takes_no_prompt
+from keju.running.selection import Selection, select, takes_no_prompt
 from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
@@ -55,7 +55,7 @@ from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
 from keju.texts import _, join_sentences
 
-Requests = Callable[[], Iterable[Element]]
+Requests = Callable[[], Iterable[Planned]]
 """The requests to a model; called twice, with the same requests in the same order."""
 
 _OURS = frozenset(
@@ -200,11 +200,7 @@ class _Session:
             stored_items = self.reduce_pairs(dataset, items, selection.pairs)
             reduced = {item.id: keep(item) for item in stored_items if reduced_form(item)}
             items = RecordList(Item, (reduced.get(item.id, item) for item in items))
-        items_of_shard = in_shard(items, selection.shard) if selection.shard else items
-        variants = selection.variants
-        self.contents = RunContents(
-            dataset, opened, items, selection, items_of_shard, variants, stored_items
-        )
+        self.contents = RunContents(dataset, opened, items, selection, stored_items)
         if self.policy.batch:
             check_batchable(self.contents, self.policy)
         if not planning and not self.folder.exists():
@@ -314,7 +310,7 @@ class _Session:
         """The queue of each reader: the images to transcribe where a setting needs it."""
         contents, store, queues = self.contents, self.store, []
         for reader in dict.fromkeys(contents.readers.values()):
-            requests = partial(contents.reading_requests, reader)
+            requests = partial(planned_all, partial(contents.reading_requests, reader))
             queue = prepare(reader.model, requests, store, self.policy, subset=True, readings=True)
             queue.doing = _("(reading)")
             queues.append(queue)
@@ -346,6 +342,11 @@ def _with_own_prompts(options: ModelOptions, wordings: Mapping[str, Wording]) ->
             [own.what, *systems, *(prompt.ask for prompt in own.prompts.values())]
         )
     return replace(options, stored=stored)
+
+
+def planned_all(requests: Callable[[], Iterable[Request]]) -> Iterator[Planned]:
+    """Requests of which each is to be sent."""
+    return map(Planned, requests())
 
 
 def prepare(
@@ -380,12 +381,12 @@ def prepare(
     not_asked: Counter[str] = Counter()
     failed: dict[Slot, Head] = {}
     places, digests, sources, waiting = array("q"), bytearray(), list[str](), 0
-    for place, element in enumerate(requests()):
-        if isinstance(element, Skipped):
-            not_asked[element.reason] += element.requests
+    for place, planned in enumerate(requests()):
+        request = planned.request
+        if request is None:
+            not_asked[planned.skip_reason] += 1
             continue
-        request = element.request if isinstance(element, Unread) else element
-        if isinstance(element, Unread) and element.failure is None:
+        if planned.waits:
             waiting += 1
             continue
         source = model.source_of(request)
@@ -403,14 +404,12 @@ def prepare(
 
     def jobs() -> Iterator[Job]:
         number = 0
-        for place, element in enumerate(requests()):
+        for place, planned in enumerate(requests()):
             if number == len(places):
                 return
-            if place == places[number] and not isinstance(element, Skipped):
+            if place == places[number] and planned.request is not None:
                 key = digests[32 * number : 32 * number + 32].hex()
-                request = element.request if isinstance(element, Unread) else element
-                failure = element.failure if isinstance(element, Unread) else None
-                yield Job(request, key, sources[number], failure)
+                yield Job(planned.request, key, sources[number], planned.failure)
                 number += 1
 
     return ModelQueue(
@@ -457,7 +456,8 @@ def send_requests(
     """
     policy.check()
     queues = [
-        prepare(model, partial(requests, model), store, policy, subset=True) for model in models
+        prepare(model, partial(planned_all, partial(requests, model)), store, policy, subset=True)
+        for model in models
     ]
     budget = Budget()
     if policy.prices:
