@@ -98,19 +98,14 @@ def locked_file(path: Path, *, busy: str) -> FileLock:
     except Timeout:
         raise UsageError(busy) from None
     except OSError as error:
-        raise lock_error(path, error) from None
+        if error.errno not in _NO_LOCKS:
+            raise
+        raise UsageError(
+            "{}: cannot be locked ({}). Use a folder on a local disk that you can write to",
+            path,
+            error.strerror,
+        ) from None
     return lock
-
-
-def lock_error(path: Path, error: OSError) -> UsageError | OSError:
-    """The error for a user whose file cannot be locked; the same one if its cause is not known."""
-    if error.errno not in _NO_LOCKS:
-        return error
-    return UsageError(
-        "{}: cannot be locked ({}). Use a folder on a local disk that you can write to",
-        path,
-        error.strerror,
-    )
 
 
 def read_at(stream: IO[bytes], size: int, start: int) -> bytes:

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
-from keju.errors import DataError, UsageError
-from keju.files import encode_stored, lock_error, read_jsonl, read_jsonl_lines, write_atomic
+from keju.errors import DataError
+from keju.files import encode_stored, locked_file, read_jsonl, read_jsonl_lines, write_atomic
 from keju.items import Failure, Record, Request, Response, Status
 from keju.running.requests import Slot, request_key
 from keju.runs import RecordList, RunFolder
@@ -83,17 +83,11 @@ class ResponseStore:
 
     def __enter__(self) -> ResponseStore:
         self.folder.path.mkdir(parents=True, exist_ok=True)
-        self._lock = FileLock(self.folder.lock_path, timeout=0)
-        try:
-            self._lock.acquire()
-        except Timeout:
-            raise UsageError(
-                "{}: another keju is writing to this run. Wait for it to end, or choose another "
-                "--out",
-                self.folder.path,
-            ) from None
-        except OSError as error:
-            raise lock_error(self.folder.lock_path, error) from None
+        busy = _(
+            "{}: another keju is writing to this run. Wait for it to end, or choose another --out",
+            self.folder.path,
+        )
+        self._lock = locked_file(self.folder.lock_path, busy=busy)
         try:
             # A judge's folder has its replies elsewhere, and no readings.
             readings = sorted(self.folder.path.glob("readings/*.jsonl"))
@@ -122,12 +116,15 @@ class ResponseStore:
         """
         shared: dict[Head, Head] = {}
         heads: dict[Slot, Head] = {}
-        files = self.folder.reading_files if readings else self.folder.response_files
-        for path in files(model):
+        for path in self._paths(model, readings=readings):
             for stored in read_jsonl(path, _StoredHead, appended=True):
                 head = Head(stored.status, stored.error.kind if stored.error else "")
                 heads[stored.slot] = shared.setdefault(head, head)
         return heads
+
+    def _paths(self, model: str, *, readings: bool) -> list[Path]:
+        folder = self.folder
+        return folder.reading_files(model) if readings else folder.response_files(model)
 
     def append(self, response: Response, *, reading: bool = False) -> None:
         """Store one response, or a transcription of an item's images, made before a model answers.
@@ -172,8 +169,7 @@ class ResponseStore:
             return
         for place in [place for place in self._files if place[0] == model]:
             self._files.pop(place).close()
-        files = self.folder.reading_files if readings else self.folder.response_files
-        for path in files(model):
+        for path in self._paths(model, readings=readings):
             lines = read_jsonl_lines(path, _StoredHead, appended=True)
             write_atomic(path, (line for head, line in lines if head.slot not in slots))
             if not path.stat().st_size:
