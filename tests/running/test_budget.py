@@ -10,7 +10,7 @@ import pytest
 from keju.cli.output.run_summary import failure_lines, run_lines
 from keju.errors import UsageError
 from keju.items import Request, Usage
-from keju.models import ModelOptions
+from keju.models import Answer, ModelOptions
 from keju.running import RunSummary, Selection, run
 from keju.running.limits import UNLIMITED_OUTPUT, Budget, CostEstimator, Slots, may_be_paid
 from keju.running.prices import Price, Prices
@@ -157,7 +157,8 @@ def test_an_answer_dearer_than_expected_is_expected_from_then_on():
     estimator = CostEstimator({"endpoint": "e", "model": "served", "max_tokens": "1"}, PRICES)
     assert estimator.expected_cost(REQUEST) < 0.001
     usage = Usage(input_tokens=500_000, output_tokens=0)
-    assert estimator.charged(usage, Usage()) == pytest.approx(1)
+    charged, uncounted = estimator.charged(REQUEST, Answer(text="", usage=usage), 0.0)
+    assert (charged, uncounted) == (pytest.approx(1), Usage())
     assert estimator.expected_cost(REQUEST) == pytest.approx(1)
 
 
@@ -236,4 +237,4 @@ def test_a_whole_number_written_with_a_point_is_a_count(chat: Chat, dataset: Pat
     chat.plan(usage={"prompt_tokens": 1000.0, "completion_tokens": 12})
     summary = go(dataset, out, chat, limit=1, prices=PRICES)
     assert summary.cost == pytest.approx(EACH)
-    assert summary.models[0].ignored_usage == ()
+    assert summary.models[0].ignored_usage == []

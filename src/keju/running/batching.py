@@ -189,7 +189,7 @@ class _BatchSender:
             self._keep(job, error)
             return
         if answer.ignored_usage:
-            self._queue.ignored_usage.append(answer.ignored_usage)
+            self._queue.summary.ignored_usage.append(answer.ignored_usage)
         self._keep(job, answer, self._queue.cost.uncounted(job.request, answer.usage))
 
     def _keep(
@@ -210,7 +210,7 @@ class _BatchSender:
         """Whether a request that is sent directly gets a response that is not a failure."""
         alone = ModelQueue(self._queue.model, iter([job]), total=1, policy=Policy(concurrency=1))
         await Sender(self._dataset, [alone], self._store_response, self._retry).run()
-        return alone.statuses.total() > alone.statuses["failed"]
+        return alone.summary.answered
 
     async def _add(self, name: str, job: Job) -> None:
         """Add a request to the file; a full one is submitted before."""

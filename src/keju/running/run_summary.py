@@ -71,8 +71,8 @@ def _rules() -> tuple[_HintRule, ...]:
     return shipped_toml("keju.running", "hints.toml", dict[str, tuple[_HintRule, ...]])["hints"]
 
 
-class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The counts of one model's requests.
+class ModelSummary(msgspec.Struct, kw_only=True):
+    """The counts of one model's requests, which are kept up to date while they are sent.
 
     `statuses` and `failures` (by kind) count the responses that the run now has for the planned
     requests, `asked` those that got their response in this call, `attempts` how often something was
@@ -95,14 +95,29 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     statuses: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
     not_asked: dict[str, int] = field(default_factory=dict)
-    answered: bool = True
+    answered: bool = False
     halted: str = ""
     hint: str = ""
     then: str = ""
-    refused: tuple[str, ...] = ()
-    not_sent: tuple[str, ...] = ()
+    refused: list[str] = field(default_factory=list)
+    not_sent: list[str] = field(default_factory=list)
     trouble: dict[str, str] = field(default_factory=dict)
-    ignored_usage: tuple[str, ...] = ()
+    ignored_usage: list[str] = field(default_factory=list)
+
+    def count(self, status: str, failure: str = "", number: int = 1) -> None:
+        """Count responses of a status, or failures of a kind."""
+        self.statuses[status] = self.statuses.get(status, 0) + number
+        if status == "failed":
+            self.failures[failure] = self.failures.get(failure, 0) + number
+        else:
+            self.answered = True
+
+    def sort(self) -> None:
+        """Sort everything that was noted as responses arrived, so that output is repeatable."""
+        for name in ("statuses", "failures", "trouble"):
+            setattr(self, name, dict(sorted(getattr(self, name).items())))
+        self.refused, self.not_sent = sorted(self.refused), sorted(self.not_sent)
+        self.waited = round(self.waited, 3)
 
 
 class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):

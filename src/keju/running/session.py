@@ -46,7 +46,7 @@ from keju.running.progress import show
 from keju.running.recording import check_resumed, record_run
 from keju.running.requests import Slot, item_to_send, request_key
 from keju.running.restricted_data import SentData, check_sending, sending_question
-from keju.running.run_summary import Hint, ModelSummary, RunSummary, failure_hint
+from keju.running.run_summary import RunSummary, failure_hint
 from keju.running.selection import Selection, select, takes_no_prompt
 from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
@@ -303,7 +303,7 @@ class _Session:
         for queue in queues:
             if queue.outdated:
                 store.drop(queue.model.name, queue.outdated)
-        record_run(contents, folder, {queue.model.name: queue.not_asked for queue in queues})
+        record_run(contents, folder, {each.model.name: each.summary.not_asked for each in queues})
         return queues
 
     def prepare_readings(self) -> list[ModelQueue]:
@@ -526,41 +526,18 @@ def run_summary(
     interrupted: bool = False,
 ) -> RunSummary:
     """The outcome of all queues; `items` and the rest are as in `RunSummary`."""
-    models = []
     for queue in queues:
-        statuses, failures = Counter(queue.statuses), Counter(queue.failures)
-        for head, count in queue.kept.items():
-            statuses[head.status] += count
-            if head.status == "failed":
-                failures[head.kind] += count
-        answered = any(status != "failed" for status in statuses)
-        hint = failure_hint(queue.halted_by, answered=answered) if queue.halted_by else Hint()
-        summary = ModelSummary(
-            model=queue.model.name,
-            planned=queue.kept.total() + queue.total,
-            asked=queue.total - queue.left,
-            attempts=queue.attempts,
-            waited=round(queue.waited, 3),
-            left=queue.left,
-            statuses=dict(sorted(statuses.items())),
-            failures=dict(sorted(failures.items())),
-            not_asked=dict(queue.not_asked),
-            halted=queue.halted,
-            hint=join_sentences(filter(None, (hint.what, queue.diagnosis)))
-            if queue.diagnosis
-            else hint.what,
-            answered=answered,
-            then=hint.then,
-            refused=tuple(sorted(queue.refused)),
-            not_sent=tuple(sorted(queue.not_sent)),
-            trouble=dict(sorted(queue.trouble.items())),
-            ignored_usage=tuple(queue.ignored_usage),
-        )
-        models.append(summary)
+        summary = queue.summary
+        summary.sort()
+        if failure := queue.halted_by:
+            hint = failure_hint(failure, answered=summary.answered)
+            summary.hint, summary.then = hint.what, hint.then
+            if queue.diagnosis:
+                summary.hint = join_sentences(filter(None, (hint.what, queue.diagnosis)))
     return RunSummary(
         out=out,
         items=items,
-        models=tuple(models),
+        models=tuple(queue.summary for queue in queues),
         interrupted=interrupted,
         used_up=budget.used_up,
         waiting=waiting,
