@@ -86,8 +86,10 @@ def replace_file(unfinished: Path, path: Path) -> None:
     unfinished.replace(path)
 
 
-def locked_file(path: Path, *, busy: str) -> FileLock:
-    """Lock a file until the caller releases it; `busy` is the error if another process has it.
+def locked_file(path: Path, *values: object, busy: str) -> FileLock:
+    """Lock a file until the caller releases it.
+
+    `busy` is the error if another process has it, with the values of its fields.
 
     Raises:
         UsageError: another process has locked it, or it cannot be locked in this place.
@@ -96,7 +98,7 @@ def locked_file(path: Path, *, busy: str) -> FileLock:
     try:
         lock.acquire()
     except Timeout:
-        raise UsageError(busy) from None
+        raise UsageError(busy, *values) from None
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise

@@ -24,7 +24,7 @@ from keju.files import read_json, sha256_bytes, write_json
 from keju.items import Record, Response, Usage
 from keju.models import Answer, AskError
 from keju.models.decoding import Parameters
-from keju.running.contents import RunContents, lazy_images
+from keju.running.contents import LazyImages, RunContents
 from keju.running.limits import NO_USAGE, Policy, RetryPolicy, may_be_paid
 from keju.running.sending import Job, ModelQueue, Sender, response_of
 from keju.running.store import ResponseStore
@@ -214,7 +214,7 @@ class _BatchSender:
 
     async def _add(self, name: str, job: Job) -> None:
         """Add a request to the file; a full one is submitted before."""
-        images = lazy_images(self._dataset, job.request.images)
+        images = LazyImages(self._dataset, job.request.images)
         try:
             line = await self._server.line(name, job.request, images)
         except AskError as error:

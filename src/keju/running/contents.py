@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import product, repeat
-from typing import NamedTuple
+from typing import NamedTuple, Self, overload
 
 from keju.datasets.page_names import find_named_pages
 from keju.datasets.store import Dataset
@@ -19,23 +19,34 @@ from keju.items import OWN_READING, Failure, ImageRef, Item, Request, Setting
 from keju.models import AskError, DatasetAccess, Model
 from keju.running.readings import Reader, Readings, failure_of
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selection import RequestVariant, Selection, in_shard, skip_reason
+from keju.running.selection import Selection, in_shard, skip_reason
 from keju.running.store import StoredResponses
 from keju.runs import RunFolder
-from keju.runs.record_list import LazyList, RecordList
+from keju.runs.record_list import RecordList
 from keju.text import answer_part
 
 
-def lazy_images(dataset: Dataset, refs: Sequence[ImageRef]) -> Sequence[bytes]:
+@dataclass
+class LazyImages(Sequence[bytes]):
     """The images of a request, read from the dataset on access."""
 
-    def read(place: int) -> bytes:
+    dataset: Dataset
+    refs: Sequence[ImageRef]
+
+    def __len__(self) -> int:
+        return len(self.refs)
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> bytes | Sequence[bytes]:
+        if isinstance(index, slice):
+            return LazyImages(self.dataset, self.refs[index])
         try:
-            return dataset.image_bytes(refs[place])
+            return self.dataset.image_bytes(self.refs[index])
         except DataError as error:
             raise AskError("unreadable-image", str(error)) from None
-
-    return LazyList(len(refs), read)
 
 
 def access_of(dataset: Dataset, reference: Sequence[Item] = ()) -> DatasetAccess:
@@ -51,7 +62,7 @@ def access_of(dataset: Dataset, reference: Sequence[Item] = ()) -> DatasetAccess
     return DatasetAccess(
         reference=tuple(reference),
         tested_items=lambda: (item for item in dataset if item.split == "test" and item.images),
-        images_of=partial(lazy_images, dataset),
+        images_of=partial(LazyImages, dataset),
         # On disk, because all names of a million pages are compared.
         pages_of=lambda: find_named_pages(RecordList(Item, _pages(dataset))),
     )
@@ -99,6 +110,11 @@ class RunContents:
         items: the items that were chosen.
         selection: how they were chosen, in which settings and how often they are sent.
         stored_items: the items as the run is to store them, where they differ from the dataset's.
+
+    Attributes:
+        sent_items: the items of the shard.
+        variants: the prompt variants of each item.
+        readers: who transcribes the images before a model answers in a setting, where needed.
     """
 
     dataset: Dataset
@@ -107,28 +123,18 @@ class RunContents:
     selection: Selection
     stored_items: Sequence[Item] | None = None
 
-    @cached_property
-    def sent_items(self) -> Sequence[Item]:
-        """The items of the shard."""
-        return in_shard(self.items, self.selection.shard)
-
-    @cached_property
-    def variants(self) -> list[RequestVariant]:
-        """The prompt variants of each item."""
-        return self.selection.variants
-
-    @cached_property
-    def readers(self) -> dict[tuple[str, Setting], Reader]:
-        """Who transcribes the images before a model answers in a setting, where that is needed."""
-        readers: dict[tuple[str, Setting], Reader] = {}
+    def __post_init__(self) -> None:
+        shard = self.selection.shard
+        self.sent_items = in_shard(self.items, shard) if shard else self.items
+        self.variants = self.selection.variants
+        self.readers: dict[tuple[str, Setting], Reader] = {}
         shared: dict[tuple[str, bool], Reader] = {}
         for model, variant in product(self.models, self.variants):
             if model.reader or variant.setting in OWN_READING:
                 # Two pipelines with one engine share its transcriptions.
                 reader = Reader.of(model)
                 reader = shared.setdefault((reader.model.name, reader.every_round), reader)
-                readers[model.name, variant.setting] = reader
-        return readers
+                self.readers[model.name, variant.setting] = reader
 
     def requests(self, model: Model, folder: RunFolder) -> Iterator[Planned]:
         """The requests to a model in the order of the items, and those that are not sent.
@@ -137,7 +143,7 @@ class RunContents:
             model: the model.
             folder: the run, which contains the transcriptions that precede the requests.
         """
-        readings = self.readings(model, folder)
+        readings = self.readings(model, folder) if self.readers else {}
         for item in self.sent_items:
             yield from self.requests_of(item, model, readings)
 

@@ -195,10 +195,23 @@ def record_run(
     The caller has the lock of the run. `not_asked` is the number of requests that each model does
     not get, by reason.
     """
-    manifest = manifest_of(contents, folder)
+    manifest, dataset = manifest_of(contents, folder), contents.dataset
     not_asked = not_asked or {}
     earlier = folder.manifest() if folder.exists() else None
+    items_sha256 = ""
     if earlier is not None:  # the present command's, with all models of the run
+        ids = (item.id for item in contents.items)
+        if (
+            earlier.items_sha256
+            and folder.has_its_items()
+            and (earlier.dataset_hash, earlier.pairs) == (manifest.dataset_hash, manifest.pairs)
+            and all(before == now for before, now in zip_longest(folder.iter_item_ids(), ids))
+        ):
+            items_sha256 = earlier.items_sha256
+        else:
+            # Without a hash in run.json, an interruption between the two files is not reported as
+            # damage.
+            folder.write_manifest(replace(earlier, items_sha256=""))
         manifest = replace(
             manifest,
             created=earlier.created,
@@ -208,34 +221,18 @@ def record_run(
             roles={**earlier.roles, **manifest.roles},
         )
         not_asked = {**earlier.not_asked, **not_asked}
+    if not items_sha256:
+        if contents.stored_items is not None:
+            folder.write_items(list(contents.stored_items))
+        elif len(contents.items) == dataset.manifest.items and dataset.items_path.is_file():
+            with dataset.items_path.open("rb") as stream:
+                write_atomic(folder.items_path, iter(partial(stream.read, 1 << 20), b""))
+        else:
+            copy_items(dataset.items_path, folder.items_path, (item.id for item in contents.items))
+        items_sha256 = sha256_file(folder.items_path)
     manifest = replace(
         manifest,
-        items_sha256=_record_items(contents, folder, earlier),
+        items_sha256=items_sha256,
         not_asked={name: dict(counts) for name, counts in not_asked.items() if counts},
     )
     folder.write_manifest(manifest)
-
-
-def _record_items(contents: RunContents, folder: RunFolder, earlier: RunManifest | None) -> str:
-    """Write the items of a run, unless it has them; the hash of their file."""
-    dataset, pairs = contents.dataset, contents.selection.pairs or ""
-    ids = (item.id for item in contents.items)
-    if earlier is not None:
-        if (
-            earlier.items_sha256
-            and folder.has_its_items()
-            and (earlier.dataset_hash, earlier.pairs) == (dataset.manifest.hash, pairs)
-            and all(before == now for before, now in zip_longest(folder.iter_item_ids(), ids))
-        ):
-            return earlier.items_sha256
-        # Without a hash in run.json, an interruption between the two files is not reported as
-        # damage.
-        folder.write_manifest(replace(earlier, items_sha256=""))
-    if contents.stored_items is not None:
-        folder.write_items(list(contents.stored_items))
-    elif len(contents.items) == dataset.manifest.items and dataset.items_path.is_file():
-        with dataset.items_path.open("rb") as stream:
-            write_atomic(folder.items_path, iter(partial(stream.read, 1 << 20), b""))
-    else:
-        copy_items(dataset.items_path, folder.items_path, (item.id for item in contents.items))
-    return sha256_file(folder.items_path)

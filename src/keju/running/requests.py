@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from itertools import count
+from itertools import count, islice
 from typing import NamedTuple
 
 import msgspec
@@ -19,7 +19,7 @@ from keju.definitions.pair_forms import reduced_form, sent_candidates
 from keju.definitions.wordings import prompt_in_wording
 from keju.errors import DataError
 from keju.files import sha256_bytes
-from keju.items import TEXT_ONLY, TRUE_READING, ImageRef, Item, PromptScript, Request
+from keju.items import TEXT_ONLY, TRUE_READING, Item, PromptScript, Request
 from keju.models.base import UNKNOWN_DTYPE, Model
 from keju.running.selection import NO_TRANSCRIPTION, RequestVariant
 from keju.text import Script, in_script
@@ -77,22 +77,7 @@ def request_count(item: Item) -> int:
 def requests_for(
     item: Item, variant: RequestVariant = PLAINLY, reading: str | None = None
 ) -> Iterator[Request]:
-    """The requests of an item (`request_for`), one after the other: one for each candidate."""
-    first = request_for(item, variant, reading)
-    if not first.candidate:
-        yield first
-        return
-    for candidate in range(1, sent_candidates(item) + 1):
-        yield replace(first, candidate=candidate, images=_pair(item, candidate))
-
-
-def request_for(
-    item: Item,
-    variant: RequestVariant = PLAINLY,
-    reading: str | None = None,
-    candidate: int = 1,
-) -> Request:
-    """The request of an item.
+    """The requests of an item, one after the other: one, or one for each candidate.
 
     The images are sent unless the setting is text only, or is `image` and an engine transcribed
     them (``ocr+llm``).
@@ -102,7 +87,6 @@ def request_for(
         variant: the prompt variant: setting and script.
         reading: the transcription made first, by the model or an engine; `gold-ocr` and `gold-text`
             send the item's transcription.
-        candidate: of a task of pairs, the image that is compared with the first one.
 
     Raises:
         DataError: the prompt cannot be made from the item, or it has no transcription to send.
@@ -117,13 +101,11 @@ def request_for(
         text = item.transcription or ""
         if not text.strip():
             raise DataError(NO_TRANSCRIPTION, item=item.id, hint=_("Use --setting image"))
-    if of_pairs:
-        images = _pair(item, candidate)
-    elif text is not None:
+    if text is not None and not of_pairs:
         source, prompt = text, with_source(prompt, text, variant.script)
     if variant.setting in TEXT_ONLY or (variant.setting == "image" and text is not None):
         images = ()
-    return Request(
+    first = Request(
         item=item.id,
         benchmark=item.benchmark,
         task=item.task,
@@ -138,14 +120,25 @@ def request_for(
         wording=variant.wording,
         round=variant.round,
         box_convention=boxes,
-        candidate=candidate if of_pairs else 0,
         system=own.system if own else "",
         label=variant.label,
     )
+    if not of_pairs:
+        yield first
+        return
+    for candidate in range(1, sent_candidates(item) + 1):
+        pair = item.images[0], *item.images[candidate : candidate + 1]
+        yield replace(first, candidate=candidate, images=pair)
 
 
-def _pair(item: Item, candidate: int) -> tuple[ImageRef, ...]:
-    return item.images[0], *item.images[candidate : candidate + 1]
+def request_for(
+    item: Item,
+    variant: RequestVariant = PLAINLY,
+    reading: str | None = None,
+    candidate: int = 1,
+) -> Request:
+    """The request of an item (`requests_for`); of a task of pairs, that of a candidate."""
+    return next(islice(requests_for(item, variant, reading), max(0, candidate - 1), None))
 
 
 def with_source(prompt: str, source: str, script: PromptScript = "released") -> str:

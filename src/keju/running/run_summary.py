@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -77,13 +78,13 @@ class ModelSummary(msgspec.Struct, kw_only=True):
     `statuses` and `failures` (by kind) count the responses that the run now has for the planned
     requests, `asked` those that got their response in this call, `attempts` how often something was
     sent for them, `waited` the seconds between attempts over all of them, `left` the requests
-    without a response. `answered`: the run has a response of the model that is not a failure.
-    `halted` is the reason why the model was stopped, `hint` what to do about it where its requests
-    would fail again, and `then` how to resume the run afterwards. `refused` are the decoding
-    parameters that its server does not accept, `not_sent` those and others that were requested and
-    that a request answered in this call did not have. `trouble` contains, by kind of failure, the
-    messages of requests that were waiting for another attempt when the run stopped. `ignored_usage`
-    are the implausible token counts, one text for each answer of this call that has such counts.
+    without a response. `halted` is the reason why the model was stopped, `hint` what to do about it
+    where its requests would fail again, and `then` how to resume the run afterwards. `refused` are
+    the decoding parameters that its server does not accept, `not_sent` those and others that were
+    requested and that a request answered in this call did not have. `trouble` contains, by kind of
+    failure, the messages of requests that were waiting for another attempt when the run stopped.
+    `ignored_usage` are the implausible token counts, one text for each answer of this call that has
+    such counts.
     """
 
     model: str
@@ -92,10 +93,9 @@ class ModelSummary(msgspec.Struct, kw_only=True):
     attempts: int = 0
     waited: float = 0.0
     left: int = 0
-    statuses: dict[str, int] = field(default_factory=dict)
-    failures: dict[str, int] = field(default_factory=dict)
+    statuses: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
     not_asked: dict[str, int] = field(default_factory=dict)
-    answered: bool = False
     halted: str = ""
     hint: str = ""
     then: str = ""
@@ -104,20 +104,10 @@ class ModelSummary(msgspec.Struct, kw_only=True):
     trouble: dict[str, str] = field(default_factory=dict)
     ignored_usage: list[str] = field(default_factory=list)
 
-    def count(self, status: str, failure: str = "", number: int = 1) -> None:
-        """Count responses of a status, or failures of a kind."""
-        self.statuses[status] = self.statuses.get(status, 0) + number
-        if status == "failed":
-            self.failures[failure] = self.failures.get(failure, 0) + number
-        else:
-            self.answered = True
-
-    def sort(self) -> None:
-        """Sort everything that was noted as responses arrived, so that output is repeatable."""
-        for name in ("statuses", "failures", "trouble"):
-            setattr(self, name, dict(sorted(getattr(self, name).items())))
-        self.refused, self.not_sent = sorted(self.refused), sorted(self.not_sent)
-        self.waited = round(self.waited, 3)
+    @property
+    def answered(self) -> bool:
+        """Whether the run has a response of the model that is not a failure."""
+        return any(count for status, count in self.statuses.items() if status != "failed")
 
 
 class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):

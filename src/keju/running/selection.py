@@ -10,7 +10,8 @@ import random
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
@@ -22,6 +23,7 @@ from keju.definitions import QuestionForms, query_of, question_forms_of, task
 from keju.definitions.pair_forms import pair_form
 from keju.definitions.wordings import (
     RELEASED,
+    Wording,
     own_wordings,
     wording,
     wording_skip_reason,
@@ -168,7 +170,14 @@ def select(
             is unknown, or there is no such setting or script.
     """
     _check(selection)
-    chooser = _Chooser(selection, dataset, [] if reference is None else reference)
+    chooser = _Chooser(
+        selection,
+        dataset,
+        [] if reference is None else reference,
+        ids=frozenset(selection.items or ()),
+        forms=None if selection.tasks is None else QuestionForms(selection.tasks),
+        own=own_wordings(selection.wordings),
+    )
     chosen = filter(chooser.takes, items)
     selected = RecordList(Item, chosen if keep is None else map(keep, chosen))
     chooser.check()
@@ -180,57 +189,57 @@ def select(
     return selected
 
 
+@dataclass
 class _Chooser:
     """Decides item by item, in the order of the dataset, and notes what a sample is drawn from."""
 
-    def __init__(self, selection: Selection, dataset: Path, reference: list[Item]) -> None:
-        self._dataset, self._limit, self._reference = dataset, selection.limit, reference
-        self._ids = None if selection.items is None else dict.fromkeys(selection.items)
-        self._seen_ids: set[str] = set()
-        self._forms = QuestionForms(selection.tasks)
-        self._wordings, self._own = selection.wordings, own_wordings(selection.wordings)
-        self._kinds: dict[tuple[str, str, str, bool], bool] = {}
-        """Whether items are asked, by benchmark, task, question form and `verbatim`."""
-        self._examples: list[Item] = []
-        """One item of each kind."""
-        self._counts: Counter[str] = Counter()
-        self._sampled = selection.sample is not None
-        self._groups: dict[str, dict[str, array[int]]] = {}
-        """The places of the chosen items, by task and group."""
-        self._total = 0
+    selection: Selection
+    dataset: Path
+    reference: list[Item]
+    ids: frozenset[str]
+    forms: QuestionForms | None
+    own: Mapping[str, Wording]
+    seen_ids: set[str] = field(default_factory=set)
+    kinds: dict[tuple[str, str, str, bool], bool] = field(default_factory=dict)
+    """Whether items are asked, by benchmark, task, question form and `verbatim`."""
+    examples: list[Item] = field(default_factory=list)
+    """One item of each kind."""
+    counts: Counter[str] = field(default_factory=Counter)
+    groups: dict[str, dict[str, array[int]]] = field(default_factory=dict)
+    """The places of the chosen items, by task and group."""
+    total: int = 0
 
     def takes(self, item: Item) -> bool:
         """Whether an item is selected, before a sample is drawn."""
-        if item.split == "reference":
-            self._reference.append(item)
-        if item.split != "test" or not self._is_listed(item):
+        selection = self.selection
+        if item.split != "test":
+            if item.split == "reference":
+                self.reference.append(item)
             return False
+        if selection.items is not None:
+            # An id without its question form names the items of all forms.
+            ids = {item.id, item.id.removesuffix(f"#{item.query}") if item.query else item.id}
+            listed_ids = ids & self.ids
+            self.seen_ids |= listed_ids
+            if not listed_ids:
+                return False
         kind = item.benchmark, item.task, item.query, item.verbatim
-        if kind not in self._kinds:
-            self._examples.append(item)
-            self._kinds[kind] = self._forms.takes(item) and self._is_worded(item)
-        if not self._kinds[kind]:
+        if kind not in self.kinds:
+            self.examples.append(item)
+            self.kinds[kind] = (self.forms is None or self.forms.takes(item)) and (
+                not self.own
+                or any(not wording_skip_reason(item, name) for name in selection.wordings)
+            )
+        if not self.kinds[kind]:
             return False
-        self._counts[item.task] += 1
-        if self._limit is not None and self._counts[item.task] > self._limit:
+        self.counts[item.task] += 1
+        if selection.limit is not None and self.counts[item.task] > selection.limit:
             return False
-        if self._sampled:
-            groups = self._groups.setdefault(item.task, {})
-            groups.setdefault(get_group(item), array("q")).append(self._total)
-        self._total += 1
+        if selection.sample is not None:
+            groups = self.groups.setdefault(item.task, {})
+            groups.setdefault(get_group(item), array("q")).append(self.total)
+        self.total += 1
         return True
-
-    def _is_listed(self, item: Item) -> bool:
-        """Whether a list names an item, by its id or the id without its question form."""
-        if self._ids is None:
-            return True
-        names = {item.id, item.id.removesuffix(f"#{item.query}") if item.query else item.id}
-        listed_names = names.intersection(self._ids)
-        self._seen_ids |= listed_names
-        return bool(listed_names)
-
-    def _is_worded(self, item: Item) -> bool:
-        return not self._own or any(not wording_skip_reason(item, name) for name in self._wordings)
 
     def check(self) -> None:
         """Check, after the last item, that every part of the selection selects something.
@@ -238,33 +247,34 @@ class _Chooser:
         Raises:
             UsageError: an id, a task or a wording of the user's own does not, or nothing does.
         """
-        if unknown := [name for name in self._ids or () if name not in self._seen_ids]:
+        if unknown := [name for name in self.selection.items or () if name not in self.seen_ids]:
             raise UsageError(
                 n_(
                     "{}: {:,} of the {n:,} id of --items are not in its test split: {}. The ids "
                     "are in column id of its items.parquet",
                     "{}: {:,} of the {n:,} ids of --items are not in its test split: {}. The ids "
                     "are in column id of its items.parquet",
-                    len(self._ids or ()),
-                    self._dataset,
+                    len(self.selection.items or ()),
+                    self.dataset,
                     len(unknown),
                     listed(map(shortened, unknown[:_MOST_NAMED])),
                 )
             )
         absent = [
             form.name
-            for form in self._forms.forms or ()
-            if not any(form.takes(item.task, item.query) for item in self._examples)
+            for form in (self.forms.forms or () if self.forms else ())
+            if not any(form.takes(item.task, item.query) for item in self.examples)
         ]
         if absent:
             raise UsageError(
                 "{}: no items of task {}. Tasks here: {}",
-                self._dataset,
+                self.dataset,
                 ", ".join(absent),
-                ", ".join(question_forms_of(self._examples)),
+                ", ".join(question_forms_of(self.examples)),
             )
-        asked = [item for item in self._examples if self._forms.takes(item)]
-        for name, own in self._own.items():
+        forms = self.forms
+        for name, own in self.own.items():
+            asked = [item for item in self.examples if forms is None or forms.takes(item)]
             if all(wording_skip_reason(item, name) for item in asked):
                 raise UsageError(
                     "--prompts: wording {} changes nothing here: it has prompts for {}, and the "
@@ -273,14 +283,14 @@ class _Chooser:
                     ", ".join(own.prompts),
                     ", ".join(question_forms_of(asked)) or _("no task"),
                 )
-        if not self._total:
-            raise UsageError("{}: no items to ask (the test split is empty)", self._dataset)
+        if not self.total:
+            raise UsageError("{}: no items to ask (the test split is empty)", self.dataset)
 
     def draw_sample(self, size: int, seed: int) -> Sequence[int]:
         """Places of chosen items, so that tasks take turns, and within a task its groups."""
         turns = [
             _in_turn([*groups.values()], f"{seed}:{name}", shuffle_members=True)
-            for name, groups in self._groups.items()
+            for name, groups in self.groups.items()
         ]
         return sorted(_in_turn(turns, str(seed))[:size])
 
@@ -392,9 +402,11 @@ def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
     With the name of a model, also why that model is not sent the variant: an OCR engine takes no
     prompt, so that it supports the published wording only.
     """
-    setting, reason = variant.setting, wording_skip_reason(item, variant.wording)
-    if not reason and variant.wording != RELEASED and takes_no_prompt(model):
-        reason = _("an OCR engine takes no prompt: add --wording released to ask it too")
+    setting, reason = variant.setting, ""
+    if variant.wording != RELEASED:
+        reason = wording_skip_reason(item, variant.wording)
+        if not reason and takes_no_prompt(model):
+            reason = _("an OCR engine takes no prompt: add --wording released to ask it too")
     if reason or setting == "image":
         return reason
     is_page = query_of(item).form == "transcription"
@@ -448,10 +460,12 @@ def _check(selection: Selection) -> None:
         if unknown := [value for value in values if value not in choices]:
             names = listed(choices)
             raise UsageError("no {0} {1!r}. Choose --{0} from: {2}", option, unknown[0], names)
-    if selection.pairs is not None:
-        pair_form(selection.pairs)
-    if selection.label is not None:
-        checked_label(selection.label)
-    if selection.boxes:
-        box_convention(selection.boxes)
-    _shard_of(selection.shard or "1/1")
+    forms: tuple[tuple[str | None, Callable[[str], object]], ...] = (
+        (selection.pairs, pair_form),
+        (selection.label, checked_label),
+        (selection.boxes or None, box_convention),
+        (selection.shard or None, _shard_of),
+    )
+    for text, check in forms:
+        if text is not None:
+            check(text)

@@ -44,7 +44,7 @@ from keju.errors import (
 from keju.items import Failure, Request, Response, Status, Usage
 from keju.models import Answer, AskError, Model
 from keju.models.decoding import not_sent
-from keju.running.contents import lazy_images
+from keju.running.contents import LazyImages
 from keju.running.limits import (
     NO_USAGE,
     Budget,
@@ -139,7 +139,9 @@ class ModelQueue:
             not_asked=dict(not_asked or {}),
         )
         for head, number in self.kept.items():
-            self.summary.count(head.status, head.kind, number)
+            self.summary.statuses[head.status] += number
+            if head.status == "failed":
+                self.summary.failures[head.kind] += number
         self.doing = ""
         """A word for the progress display if the model does something other than answer."""
         self.paid = "endpoint" in model.identity
@@ -185,7 +187,7 @@ class ModelQueue:
         summary.left -= 1
         summary.asked += 1
         summary.attempts += response.attempts
-        summary.count(response.status, error.kind if error else "")
+        summary.statuses[response.status] += 1
         for names, noted in (
             (response.refused, summary.refused),
             (not_sent(self.model.identity, response.decoding), summary.not_sent),
@@ -203,6 +205,7 @@ class ModelQueue:
 
     def _note_failure(self, failure: Failure, dead_after: int, attempts: int) -> None:
         kind, message = failure.kind, failure.message
+        self.summary.failures[kind] += 1
         self.slots.failed()
         self._failed_in_a_row = self._failed_in_a_row + 1 if kind in _SERVER_FAILURES else 0
         if self._failed_in_a_row >= dead_after:
@@ -348,7 +351,7 @@ class Sender:
     async def _attempt(self, model: Model, request: Request, deadline: float) -> Answer | AskError:
         """Send a request once; its deadline is in `deadline` seconds."""
         seconds = max(0.001, min(self.retry.timeout, deadline))
-        images = lazy_images(self.dataset, request.images) if self.dataset is not None else ()
+        images = LazyImages(self.dataset, request.images) if self.dataset is not None else ()
         try:
             async with asyncio.timeout(seconds):
                 return await model.answer(request, images)
@@ -430,7 +433,7 @@ class Interruption:
         def act() -> None:
             if self.count > 1:
                 task.cancel()
-            elif self.count:
+            else:
                 sender.stop()
                 if console and sender.in_flight:
                     text = n_(
@@ -443,7 +446,8 @@ class Interruption:
                     console.print(text, highlight=False, soft_wrap=True)
 
         self._act = lambda: loop.call_soon_threadsafe(act)
-        act()  # What came before.
+        if self.count:
+            act()
         handlers: dict[signal.Signals, Any] = {}
         try:
             # Not available outside the main thread; there Ctrl-C cancels at once.

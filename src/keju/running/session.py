@@ -203,9 +203,10 @@ class _Session:
         self.contents = RunContents(dataset, opened, items, selection, stored_items)
         if self.policy.batch:
             check_batchable(self.contents, self.policy)
-        if not planning and not self.folder.exists():
+        self.remote = [model for model in opened if model.destinations]
+        if self.remote and not planning and not self.folder.exists():
             # Nothing is left of a run that is not permitted.
-            check_sending(opened, self.sent_data)
+            check_sending(self.remote, self.sent_data)
 
     @cached_property
     def sent_data(self) -> SentData:
@@ -297,7 +298,8 @@ class _Session:
             prepare(model, partial(contents.requests, model, folder), store, policy)
             for model in contents.models
         ]
-        check_sending([queue.model for queue in queues if queue.total], self.sent_data)
+        if self.remote:
+            check_sending([queue.model for queue in queues if queue.total], self.sent_data)
         if folder.exists():
             self.print(*check_resumed(contents, store, queues, policy))
         for queue in queues:
@@ -528,7 +530,10 @@ def run_summary(
     """The outcome of all queues; `items` and the rest are as in `RunSummary`."""
     for queue in queues:
         summary = queue.summary
-        summary.sort()
+        # Responses arrive in any order.
+        for name in ("refused", "not_sent"):
+            setattr(summary, name, sorted(getattr(summary, name)))
+        summary.waited = round(summary.waited, 3)
         if failure := queue.halted_by:
             hint = failure_hint(failure, answered=summary.answered)
             summary.hint, summary.then = hint.what, hint.then

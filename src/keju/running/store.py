@@ -58,6 +58,7 @@ class _StoredHead(Record, frozen=True, kw_only=True):
         return Slot(self.key, self.item, self.candidate)
 
 
+_BUSY = _("{}: another keju is writing to this run. Wait for it to end, or choose another --out")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FREE_SPACE = _(
     "Free disk space, then run the same command again. All earlier responses are stored"
@@ -83,11 +84,7 @@ class ResponseStore:
 
     def __enter__(self) -> ResponseStore:
         self.folder.path.mkdir(parents=True, exist_ok=True)
-        busy = _(
-            "{}: another keju is writing to this run. Wait for it to end, or choose another --out",
-            self.folder.path,
-        )
-        self._lock = locked_file(self.folder.lock_path, busy=busy)
+        self._lock = locked_file(self.folder.lock_path, self.folder.path, busy=_BUSY)
         try:
             # A judge's folder has its replies elsewhere, and no readings.
             readings = sorted(self.folder.path.glob("readings/*.jsonl"))
@@ -116,15 +113,12 @@ class ResponseStore:
         """
         shared: dict[Head, Head] = {}
         heads: dict[Slot, Head] = {}
-        for path in self._paths(model, readings=readings):
+        files = self.folder.reading_files if readings else self.folder.response_files
+        for path in files(model):
             for stored in read_jsonl(path, _StoredHead, appended=True):
                 head = Head(stored.status, stored.error.kind if stored.error else "")
                 heads[stored.slot] = shared.setdefault(head, head)
         return heads
-
-    def _paths(self, model: str, *, readings: bool) -> list[Path]:
-        folder = self.folder
-        return folder.reading_files(model) if readings else folder.response_files(model)
 
     def append(self, response: Response, *, reading: bool = False) -> None:
         """Store one response, or a transcription of an item's images, made before a model answers.
@@ -169,7 +163,8 @@ class ResponseStore:
             return
         for place in [place for place in self._files if place[0] == model]:
             self._files.pop(place).close()
-        for path in self._paths(model, readings=readings):
+        files = self.folder.reading_files if readings else self.folder.response_files
+        for path in files(model):
             lines = read_jsonl_lines(path, _StoredHead, appended=True)
             write_atomic(path, (line for head, line in lines if head.slot not in slots))
             if not path.stat().st_size:
