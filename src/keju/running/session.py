@@ -197,7 +197,7 @@ class _Session:
         opened = self.open_models(models, options, selection, access_of(dataset, reference))
         stored_items = None
         if selection.pairs is not None:
-            stored_items = self.reduce_pairs(dataset, items, selection.pairs)
+            stored_items = reduce_pairs_for_run(dataset, items, selection.pairs)
             reduced = {item.id: keep(item) for item in stored_items if reduced_form(item)}
             items = RecordList(Item, (reduced.get(item.id, item) for item in items))
         self.contents = RunContents(dataset, opened, items, selection, stored_items)
@@ -246,13 +246,6 @@ class _Session:
             if model.notes:
                 self.print(*model.notes)
         return opened
-
-    def reduce_pairs(self, dataset: Dataset, items: Sequence[Item], form: str) -> list[Item]:
-        """The selected items in a reduced pair form, as the run has stored or will store them."""
-        folder, stored = self.folder, dict[str, Item]()
-        if folder.exists() and folder.manifest().pairs == form and folder.has_its_items():
-            stored = {item.id: item for item in folder.items() if reduced_form(item)}
-        return reduce_pairs_for_run(dataset, items, form, stored)
 
     async def send(self, interruption: Interruption) -> RunSummary:
         """Send the missing requests, and store their responses in the open store."""
