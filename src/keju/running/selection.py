@@ -405,7 +405,8 @@ def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
     setting, reason = variant.setting, ""
     if variant.wording != RELEASED:
         reason = wording_skip_reason(item, variant.wording)
-        if not reason and takes_no_prompt(model):
+        # Also stored results of an engine, and with shuffled images.
+        if not reason and role_of(model.removeprefix("shuffled:")) == "engine":
             reason = _("an OCR engine takes no prompt: add --wording released to ask it too")
     if reason or setting == "image":
         return reason
@@ -432,11 +433,6 @@ def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
         ),
     )
     return next((reason for applies, reason in reasons if applies), "")
-
-
-def takes_no_prompt(model: str) -> bool:
-    """Whether a model is an OCR engine or its stored results, also with shuffled images."""
-    return role_of(model.removeprefix("shuffled:")) == "engine"
 
 
 def _check(selection: Selection) -> None:

@@ -47,7 +47,7 @@ from keju.running.recording import check_resumed, record_run
 from keju.running.requests import Slot, item_to_send, request_key
 from keju.running.restricted_data import SentData, check_sending, sending_question
 from keju.running.run_summary import RunSummary, failure_hint
-from keju.running.selection import Selection, select, takes_no_prompt
+from keju.running.selection import Selection, select
 from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
@@ -227,11 +227,6 @@ class _Session:
         if own := own_wordings(selection.wordings):
             options = _with_own_prompts(options, own)
         opened = open_models(models, options, access)
-        if own and all(takes_no_prompt(model.name) for model in opened):
-            raise UsageError(
-                "--prompts: {} takes no prompt, because it is an OCR engine. Remove the option",
-                ", ".join(model.name for model in opened),
-            )
         for model in opened:
             # In another form of pairs, the same number means another candidate.
             forms = model.pair_forms
