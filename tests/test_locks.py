@@ -89,7 +89,7 @@ def test_a_file_system_without_locks_is_named_with_a_hint(
 
 @pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES])
 def test_a_run_on_a_read_only_disk_is_named_with_a_hint(tmp_path: Path, code: int) -> None:
-    run(mini(), ["baseline:copy"], tmp_path / "run", selection=Selection(limit=1))
+    run(mini(), ["baseline:copy"], tmp_path / "run", selection=Selection(limit=1, shard="1/1"))
     done = subprocess.run(
         [sys.executable, "-c", _READ_ONLY, str(code), "merge", str(tmp_path / "run"),
          "--out", str(tmp_path / "all")],

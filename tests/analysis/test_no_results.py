@@ -46,7 +46,7 @@ def scored(path: Path, results: dict[str, dict[int, str]], texts: Sequence[str] 
     (path / "terminal.txt").write_text(
         "\n".join([*(str(cell) for cell in table.columns[1].cells),
                    *(str(cell) for cell in table.columns[3].cells),
-                   *failure_lines(path / "run", summary)])
+                   *failure_lines(RunFolder.open(path / "run"), summary)])
     )  # fmt: skip
     return path
 

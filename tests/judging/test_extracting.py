@@ -156,8 +156,13 @@ def test_a_merged_run_has_the_replies_of_both(answered, keju, chat):
     chat.plan(finds=[["[item l0]", '{"answer": "B"}']])
     answered.responses_path(ANSWERER, "T21").rename("short.jsonl")
     answered.responses_path(ANSWERER, "T5").rename("letters.jsonl")
-    for name, lines, task in (("one", "letters.jsonl", "T5"), ("two", "short.jsonl", "T21")):
+    for number, (name, lines, task) in enumerate(
+        (("one", "letters.jsonl", "T5"), ("two", "short.jsonl", "T21")), start=1
+    ):
         shutil.copytree("run", name)
+        manifest = RunFolder.open(Path(name)).manifest()
+        settings = {**manifest.settings, "shard": f"{number}/2"}
+        RunFolder(Path(name)).write_manifest(replace(manifest, settings=settings))
         part = RunFolder.open(Path(name)).responses_path(ANSWERER, task)
         part.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(lines, part)

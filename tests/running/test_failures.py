@@ -97,7 +97,7 @@ def test_the_command_reports_the_words_of_the_server_and_a_hint(
     said = keju(*run_command(dataset, tmp_path / "r", chat)[3:])
     assert said.returncode == 1
     assert chat.stats()["requests"] == 5
-    assert "was stopped: 5 requests failed with the same message" in said.stdout
+    assert "was stopped: 5 requests failed and none succeeded" in said.stdout
     assert "The model `served` does not exist." in said.stdout
     assert "BASE_URL/models" in said.stdout
     assert "--retry-failed" not in said.stdout

@@ -219,9 +219,9 @@ def test_ocr_engines_are_asked_as_published_alone(
 ):
     file = tmp_path / "read.toml"
     file.write_text('[prompts.T1]\nask = "Read.\\n{prompt}"\n', "utf-8")
-    done = keju("run", "--plan", dataset, "--model", "ppocr", "--prompts", file)
-    assert done.returncode == 2
-    assert "ppocr takes no prompt" in done.stderr
+    done = keju("run", "--plan", dataset, "--model", "ppocr", "--prompts", file, "--json")
+    assert json.loads(done.stdout)["totals"][0]["calls"] == 0
+    assert "an OCR engine takes no prompt: add --wording released to ask it too" in done.stdout
     both = ("--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1", "--model", "ppocr")
     done = keju("run", "--plan", dataset, *both, "--prompts", file, "--system", "Hi.", "--wording",
                 "released", "--task", "T1", "--json")  # fmt: skip

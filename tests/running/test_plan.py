@@ -15,7 +15,7 @@ from keju.items import Item, Request
 from keju.models import Model, ModelOptions, open_model
 from keju.running import Selection
 from keju.running.requests import item_to_send
-from keju.running.selection import NO_TRANSCRIPTION, read_selected
+from keju.running.selection import NO_TRANSCRIPTION, select
 from tests.support.making import make_dataset, page_item, picture
 from tests.support.planning import estimate, requests
 
@@ -210,7 +210,8 @@ def test_t1s_text_of_the_same_image_is_sent_although_t1_is_not_selected(tmp_path
         **dict.fromkeys(("T2", "T3", "T4", "T5", "T6"), "天地"), "own": "自有", "two": "天地\n玄黃",
     }  # fmt: skip
     selection = Selection(settings=("gold-text",), tasks=tasks)
-    chosen, _ = read_selected(dataset, selection, partial(item_to_send, transcription=True))
+    keep = partial(item_to_send, transcription=True)
+    chosen = select(dataset, selection, dataset.path, keep)
     assert [(item.id, item.answer) for item in chosen if item.transcription == "天地"] == [
         (name, "") for name in ("T2", "T3", "T4", "T5", "T6")
     ]

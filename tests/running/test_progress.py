@@ -58,7 +58,7 @@ def test_failures_slowing_and_giving_up_are_said():
     assert state_of(variant, None) == "1 failed · slowed to 4 at once · ? left"
     variant.note(response(failed=True), dead_after=2)
     assert state_of(variant, None).endswith("given up")
-    assert variant.halted
+    assert variant.summary.halted
 
 
 def test_an_engine_waits_for_the_one_before_it_and_then_starts():

@@ -250,16 +250,16 @@ def test_a_yes_holds_for_one_command(far: Chat, tmp_path: Path):
     )
     both = ["openai:m", f"http-ocr:{other_service}"]
     asked_again = Permission(ask=Asked(answer=False), agreed={(HOST, "unknown")})
-    with permitting(asked_again), pytest.raises(UsageError) as other:
+    with permitting(asked_again), pytest.raises(UsageError, match="nothing was sent"):
         run(data, both, out, options=options)
-    assert other.value.values == ("other.invalid",)
+    (question,) = asked_again.ask.texts
+    assert "go to other.invalid." in question
 
 
 def test_a_no_sends_nothing_and_leaves_nothing(far: Chat, tmp_path: Path):
     with pytest.raises(UsageError) as declined:
         ask_with(Asked(answer=False), dataset(tmp_path / "d", "unknown"), tmp_path / "r")
-    assert declined.value.template.startswith("nothing was sent to {}.")
-    assert declined.value.values == (HOST,)
+    assert declined.value.template.startswith("nothing was sent.")
     assert far.stats()["requests"] == 0
     assert not (tmp_path / "r").exists()
 
@@ -501,7 +501,7 @@ def test_anything_else_on_the_terminal_does_not(far: Chat, tmp_path: Path, typed
     status, said = on_terminal(asks, f"{typed}\n".encode())
     assert status == 2, said
     assert "Send them?" in said
-    assert f"nothing was sent to {HOST}" in said
+    assert "nothing was sent" in said
     assert far.stats()["requests"] == 0
     assert not (tmp_path / "r").exists()
 

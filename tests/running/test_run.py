@@ -341,10 +341,10 @@ def test_answers_of_a_model_that_is_not_named_now_are_never_orphaned(
     go(dataset, out, chat.url, selection=Selection(limit=5))
     before = (out / "run.json").read_bytes()
     for selection in (Selection(limit=3), Selection(limit=5, settings=("gold-text",))):
-        with pytest.raises(UsageError, match=r"the run has responses of openai:served, and this"):
+        with pytest.raises(UsageError, match=r"stored responses of openai:served are outdated"):
             go(dataset, out, chat.url, "openai:other", selection=selection)
     other = make_dataset(tmp_path / "other", pages=5, first=100)
-    with pytest.raises(UsageError, match=r"the dataset \(.*name the model too \(--model openai:se"):
+    with pytest.raises(UsageError, match=r"are outdated.*the dataset \(.*or name the model"):
         go(other, out, chat.url, "openai:other")
     assert (out / "run.json").read_bytes() == before
     assert go(dataset, out, chat.url, "openai:other", selection=Selection(limit=7)).complete

@@ -1,4 +1,4 @@
-"""Selected items: the same from a list and from the columns of a dataset, in memory and on disk."""
+"""Selected items: the same from a list and from a dataset, in memory and on disk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gc
 from pathlib import Path
 
 import msgspec
-import polars as pl
 import pytest
 
 from keju.datasets.store import Dataset
@@ -14,7 +13,7 @@ from keju.items import Item, Request
 from keju.models import Answer, Model
 from keju.running import Policy, access_of, run
 from keju.running.requests import request_for
-from keju.running.selection import Selection, in_shard, read_selected, select
+from keju.running.selection import Selection, in_shard, select
 from keju.runs import RunFolder, record_list
 from tests.support.making import make_dataset, page_item
 from tests.support.planning import estimate
@@ -59,22 +58,15 @@ SELECTIONS = [
 
 
 @pytest.mark.parametrize("selection", SELECTIONS, ids=lambda each: str(each.manifest_settings))
-@pytest.mark.usefixtures("on_disk")
-def test_the_selected_items_are_those_of_a_list(path: Path, selection: Selection):
-    dataset = Dataset.open(path)
-    chosen, reference = read_selected(dataset, selection, whole)
-    assert list(chosen) == list(select(dataset.items(), selection, path))
+def test_items_on_disk_are_those_of_a_list(
+    path: Path, selection: Selection, monkeypatch: pytest.MonkeyPatch
+):
+    dataset, reference = Dataset.open(path), list[Item]()
+    expected = list(select(dataset.items(), selection, path))
+    monkeypatch.setattr(record_list, "MOST_IN_MEMORY", FEW)
+    assert list(select(dataset, selection, path, whole, reference)) == expected
     assert {item.split for item in reference} == {"reference"}
     assert len(reference) == QUESTIONS // 10
-
-
-def test_columns_that_a_table_lacks_have_their_defaults(tmp_path: Path):
-    folder = make_dataset(tmp_path / "d", [page_item("q", task="T2", answer="莊子")], pages=4)
-    dataset, selections = Dataset.open(folder), (Selection(limit=2), Selection(sample=3, seed=2))
-    expected = [list(select(dataset.items(), each, folder)) for each in selections]
-    frame = pl.read_parquet(dataset.items_path)
-    frame.drop("query", "group", "split", "metadata").write_parquet(dataset.items_path)
-    assert [list(read_selected(dataset, each, whole)[0]) for each in selections] == expected
 
 
 def test_images_take_turns_in_shards_in_the_order_of_their_first_items(path: Path):

@@ -158,8 +158,8 @@ def test_a_storm_of_429_slows_and_never_fails(dataset: Dataset):
 def test_refusals_by_policy_do_not_stop_a_model(dataset: Dataset):
     variant = queue(Scripted(failing(AskError("refused", "I may not"), 99)), dataset, 20)
     assert len(ask(dataset, variant)) == 20
-    assert variant.halted == ""
-    assert not variant.failures
+    assert variant.summary.halted == ""
+    assert not variant.summary.failures
 
 
 @pytest.mark.parametrize(("succeeded", "attempts"), [(False, 3), (True, 6)])
@@ -170,8 +170,8 @@ def test_an_address_without_a_server_is_tried_less_before_the_first_answer(
     variant = queue(Scripted(failing(error, 99)), dataset, 30, succeeded=succeeded)
     kept = ask(dataset, variant)
     assert {(r.status, r.attempts) for r in kept} == {("failed", attempts)}
-    assert variant.halted
-    assert variant.left > 0, "the rest is asked when the address is corrected"
+    assert variant.summary.halted
+    assert variant.summary.left > 0, "the rest is asked when the address is corrected"
 
 
 def test_the_deadline_ends_a_request_that_only_gets_429(dataset: Dataset):
@@ -208,9 +208,9 @@ def test_a_dead_server_is_given_up_and_what_was_not_asked_is_left(dataset: Datas
     variant = queue(Scripted(reply), dataset, 1000)
     kept = ask(dataset, variant)
     assert 110 <= len(kept) < 120
-    assert variant.left == 1000 - len(kept)
-    assert variant.halted.startswith("10 requests in a row failed")
-    assert variant.halted.endswith("HTTP 401: who are you?")
+    assert variant.summary.left == 1000 - len(kept)
+    assert variant.summary.halted.startswith("10 requests in a row failed")
+    assert variant.summary.halted.endswith("HTTP 401: who are you?")
 
 
 def test_five_failures_alike_before_any_success_stop_a_model(dataset: Dataset):
@@ -220,8 +220,8 @@ def test_five_failures_alike_before_any_success_stop_a_model(dataset: Dataset):
     variant = queue(Scripted(reply), dataset, 1000)
     kept = ask(dataset, variant)
     assert len(kept) == 5
-    assert variant.left == 995
-    assert "no such field" in variant.halted
+    assert variant.summary.left == 995
+    assert "no such field" in variant.summary.halted
     assert variant.halted_by is not None
     assert variant.halted_by.kind == "bad-request"
 
@@ -230,7 +230,7 @@ def test_five_failures_alike_before_any_success_stop_a_model(dataset: Dataset):
 def test_answers_that_a_file_lacks_do_not_stop_it(dataset: Dataset, kind: str):
     variant = queue(Scripted(failing(AskError(kind, "no answer"), 10**9)), dataset, 200)
     assert len(ask(dataset, variant)) == 200
-    assert variant.halted == ""
+    assert variant.summary.halted == ""
 
 
 def test_few_unlike_failures_or_an_earlier_answer_do_not_stop_a_model(dataset: Dataset):
@@ -242,7 +242,7 @@ def test_few_unlike_failures_or_an_earlier_answer_do_not_stop_a_model(dataset: D
     alike = failing(AskError("bad-request", "HTTP 400: too long"), 10**9)
     resumed = queue(Scripted(alike), dataset, 100, succeeded=True)
     assert len(ask(dataset, resumed)) == 100
-    assert variant.halted == resumed.halted == ""
+    assert variant.summary.halted == resumed.summary.halted == ""
 
 
 def test_few_requests_are_in_flight_until_the_first_answer(dataset: Dataset):
@@ -269,7 +269,7 @@ def test_failures_among_successes_do_not_give_a_server_up(dataset: Dataset):
 
     variant = queue(Scripted(reply), dataset, 200)
     assert len(ask(dataset, variant)) == 200
-    assert variant.halted == ""
+    assert variant.summary.halted == ""
 
 
 def test_a_model_given_up_leaves_the_others_alone(dataset: Dataset):

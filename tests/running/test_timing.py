@@ -1,22 +1,19 @@
-"""What is timed of engines that compute on this machine, and when a timing may be trusted."""
+"""What is timed of engines that compute on this machine."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import time
+import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
 from keju.items import Request, Response
 from keju.models import Answer, Model
 from keju.running import Policy, RetryPolicy, Selection, merge, run
 from keju.running.sending import Job, ModelQueue, Sender
-from keju.running.timing import Clocks, Machine, Stopwatch, Timing, read_timings, this_machine
+from keju.running.timing import Stopwatch, read_timings, this_machine
 from keju.runs import RunFolder
 from tests.support.making import make_dataset
 
@@ -93,65 +90,44 @@ def test_the_start_up_is_not_in_the_time_of_the_pages(dataset):
     ask(dataset, variant)
     timing = variant.timing
     assert engine.most_before_first == 1
-    assert (timing.pages, timing.answers, timing.failed) == (8, 8, 0)
-    assert timing.first >= START_UP + PAGE
+    assert (timing.pages, timing.answers) == (8, 8)
     # Eight pages, two at a time.
-    assert 4 * PAGE <= timing.wall < START_UP
-    assert timing.cpu is not None
+    assert 4 * PAGE <= timing.seconds < START_UP
     assert timing.machine == this_machine()
 
 
-def test_processor_time_is_not_known_where_servers_were_asked_beside(dataset):
-    variant = queue(Engine("ppocr", []), dataset)
-    ask(dataset, variant)
-    assert variant.stopwatch.timing("ppocr", {}, alone=False).cpu is None
-    assert variant.timing.cpu is not None
-
-
 def test_an_engine_that_answered_nothing_has_no_timing(dataset):
-    assert Stopwatch().timing("ppocr", {}, alone=True) is None
+    assert Stopwatch().timing("ppocr") is None
     server = queue(Engine("openai:m", []), dataset)
     ask(dataset, server)
     assert server.timing is None
 
 
-MACHINE = Machine(processor="P", cores=4, memory=8.0, system="Linux")
-QUIET = Timing(
-    model="ppocr", ended="2026-01-01", machine=MACHINE, identity={}, pages=10, answers=10,
-    wall=20.0, cpu=60.0, first=3.0, others=0.02,
-)  # fmt: skip
-
-
 @pytest.mark.parametrize(
-    ("changed", "busy", "too_little"),
-    [
-        ({}, False, False),
-        ({"others": 0.1}, False, False),
-        ({"others": 0.11}, True, False),
-        ({"others": None}, False, False),
-        ({"pages": 2, "answers": 2}, False, True),
-        ({"failed": 1}, False, False),
-        ({"failed": 2}, False, True),
-    ],
+    ("answered", "failed", "is_timed"),
+    [(3, 0, False), (4, 0, True), (11, 1, True), (11, 2, False)],
 )
-def test_a_busy_machine_and_too_few_pages_are_found(changed, busy, too_little):
-    timing = replace(QUIET, **changed)
-    assert (bool(timing.busy), bool(timing.too_little)) == (busy, too_little)
+def test_too_few_pages_or_too_many_failures_are_not_timed(answered, failed, is_timed):
+    stopwatch = Stopwatch()
+    for status in ["answered"] * answered + ["failed"] * failed:
+        stopwatch.note(
+            Response(key="k", item="i", model="m", benchmark="b", task="t", status=status), 1
+        )
+    assert (stopwatch.timing("m") is not None) == is_timed
 
 
 def test_each_session_of_a_run_adds_its_timings(tmp_path):
-    pages = make_dataset(tmp_path / "d", pages=4)
+    pages = make_dataset(tmp_path / "d", pages=5)
     out = tmp_path / "run"
     run(pages, ["baseline:copy"], out)
     run(pages, ["baseline:copy", "baseline:chance"], out)
     found = read_timings(RunFolder(out))
     assert [each.model for each in found][:1] == ["baseline:copy"]
     assert sum(each.model == "baseline:copy" for each in found) == 1
-    assert found[0].identity["baseline"] == "copy"
 
 
 def test_a_merged_run_has_the_timings_of_its_shards(tmp_path):
-    pages = make_dataset(tmp_path / "d", pages=8)
+    pages = make_dataset(tmp_path / "d", pages=12)
     shards = [tmp_path / "one", tmp_path / "two"]
     for number, out in enumerate(shards, start=1):
         run(pages, ["baseline:copy"], out, selection=Selection(shard=f"{number}/2"))
@@ -159,21 +135,12 @@ def test_a_merged_run_has_the_timings_of_its_shards(tmp_path):
     timed = [read_timings(RunFolder(path)) for path in (*shards, tmp_path / "whole")]
     assert timed[2] == timed[0] + timed[1]
     # The first answer of each shard is not timed.
-    assert sum(each.answers for each in timed[2]) == 6
+    assert sum(each.answers for each in timed[2]) == 10
 
 
 def test_a_run_without_the_file_has_no_timings(tmp_path):
     assert read_timings(RunFolder(tmp_path)) == []
 
 
-def test_clocks_see_this_process_and_the_machine_is_named():
-    before, until = Clocks.now(), time.process_time() + 0.2
-    while time.process_time() < until:
-        pass
-    after = Clocks.now()
-    assert 0.1 < after.own - before.own < after.wall - before.wall + 0.1
-    if Path("/proc/stat").is_file():
-        assert after.system - before.system > 0.1
-    machine = this_machine()
-    assert machine.processor
-    assert 1 <= machine.cores <= (os.cpu_count() or 1)
+def test_the_machine_is_named():
+    assert re.search(r"\b[1-9]\d* cores?\b", this_machine())

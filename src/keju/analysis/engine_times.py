@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from keju.analysis.run_set import RunSet
 from keju.errors import UsageError
 from keju.models import RESULTS
 from keju.running.prices import Prices, read_machine_price
-from keju.running.timing import Machine, Timing, read_timings
+from keju.running.timing import Timing, read_timings
 from keju.runs import RunFolder
 from keju.texts import _
 
@@ -40,21 +40,16 @@ class Costs(NamedTuple):
 class Speed(NamedTuple):
     """The speed of one engine on one machine.
 
-    `pages` were timed, each of which took `wall` seconds and `cpu` seconds of processor time;
-    `thousand` is the seconds for a thousand items. `first` is the time to the first answer, which
-    includes the start-up. Unknown values are None, and `why` is the reason. Where other programs
-    were active, `busy` says so: times are then upper bounds of those on a quiet machine.
+    `pages` were timed, each of which took `wall` seconds; `thousand` is the seconds for a thousand
+    items. Unknown values are None, and `why` is the reason.
     """
 
-    machine: Machine | None = None
+    machine: str = ""
     runtime: str = ""
     pages: int = 0
-    first: float | None = None
     wall: float | None = None
-    cpu: float | None = None
     thousand: float | None = None
     why: str = ""
-    busy: str = ""
 
 
 def collection_of(pages: int | None, machine_price: str) -> Collection | None:
@@ -85,66 +80,56 @@ def check_pages(pages: int) -> int:
 def speeds(run_set: RunSet) -> dict[str, Speed]:
     """The speed of each engine and baseline of a report, by its name there."""
     stored = {run.name: read_timings(RunFolder(run.path)) for run in run_set.runs}
+    manifests = {run.name: run.manifest for run in run_set.runs}
     return {
         name: Speed(why=_("its results were read from files"))
         if model_responses.kind == RESULTS
         else sum_timings(
-            [each for each in stored[model_responses.run] if each.model == model_responses.model]
+            [
+                timing
+                for timing in stored[model_responses.run]
+                if timing.model == model_responses.model
+            ],
+            manifests[model_responses.run].models.get(model_responses.model, {}),
         )
         for name, model_responses in run_set.by_model.items()
         if model_responses.role in _TIMED and model_responses.model.partition(":")[0] != "blind"
     }
 
 
-def sum_timings(timings: Sequence[Timing]) -> Speed:
-    """Sum of the timings of one machine: the one with the most pages, of equal ones the later."""
+def sum_timings(timings: Sequence[Timing], identity: Mapping[str, str]) -> Speed:
+    """Sum of the timings of one machine: the one with the most pages, of equal ones the later.
+
+    `identity` is the model's, which names its runtime.
+    """
     if not timings:
         return Speed(
             why=_("the run did not record its time, for example because it was interrupted")
         )
-    whole = [each for each in timings if not each.too_little]
-    quiet = [each for each in whole if not each.busy]
-    last = timings[-1]
-    if not whole:
-        return Speed(last.machine, _runtime(last), last.pages, last.first, why=last.too_little)
-    among = _choose_machine(quiet or whole)
-    last = among[-1]
-    pages, answers = sum(each.pages for each in among), sum(each.answers for each in among)
-    wall, cpu = sum(each.wall for each in among), _sum(each.cpu for each in among)
+    pages: dict[str, int] = {}
+    for timing in timings:
+        pages[timing.machine] = pages.pop(timing.machine, 0) + timing.pages
+    most = max(pages.values())
+    machine = [name for name, count in pages.items() if count == most][-1]
+    among = [timing for timing in timings if timing.machine == machine]
+    seconds = sum(timing.seconds for timing in among)
     return Speed(
-        machine=last.machine,
-        runtime=_runtime(last),
-        pages=pages,
-        first=last.first,
-        wall=wall / pages,
-        cpu=None if cpu is None else cpu / pages,
-        thousand=1000 * wall / answers,
-        busy=last.busy,
+        machine=machine,
+        runtime=_runtime(identity),
+        pages=most,
+        wall=seconds / most,
+        thousand=1000 * seconds / sum(timing.answers for timing in among),
     )
 
 
-def _choose_machine(timings: Sequence[Timing]) -> list[Timing]:
-    pages: dict[Machine, int] = {}
-    for each in timings:
-        pages[each.machine] = pages.pop(each.machine, 0) + each.pages
-    most = max(pages.values())
-    chosen = [machine for machine, count in pages.items() if count == most][-1]
-    return [each for each in timings if each.machine == chosen]
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = list(values)
-    return None if None in known else sum(each or 0.0 for each in known)
-
-
-def _runtime(timing: Timing) -> str:
+def _runtime(identity: Mapping[str, str]) -> str:
     """The engine and its runtime with their versions, and how Tesseract divides pages."""
-    said = ((name, timing.identity.get(name, "")) for name in _RUNTIME)
+    versions = ((name, identity.get(name, "")) for name in _RUNTIME)
     parts = [
-        value if value.lower().startswith(name) or name == "runtime" else f"{name} {value}"
-        for name, value in said
-        if value
+        version if version.lower().startswith(name) or name == "runtime" else f"{name} {version}"
+        for name, version in versions
+        if version
     ]
-    if mode := timing.identity.get("page_segmentation"):
-        parts.append(f"lang={timing.identity.get('language', '')}, psm={mode}")
+    if mode := identity.get("page_segmentation"):
+        parts.append(f"lang={identity.get('language', '')}, psm={mode}")
     return ", ".join(parts)

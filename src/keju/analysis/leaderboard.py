@@ -475,7 +475,7 @@ def _sort_value(overall: Sequence[Mean | None]) -> float:
 def _seconds(model_responses: ModelResponses, speed: Speed | None) -> float | None:
     """The seconds of a thousand items; of an engine of this machine as timed, without start-up."""
     if speed is not None:
-        return None if speed.busy else speed.thousand
+        return speed.thousand
     return (
         None if model_responses.seconds_an_item is None else model_responses.seconds_an_item * 1000
     )

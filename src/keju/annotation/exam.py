@@ -15,7 +15,7 @@ from keju.definitions import options_of, query_of, task
 from keju.errors import DataError
 from keju.items import Item, Request, Response
 from keju.running import ResponseStore, request_key
-from keju.running.requests import request_count, request_for, requests_for
+from keju.running.requests import request_count, request_for
 from keju.running.selection import RequestVariant
 from keju.runs import HUMAN, RunFolder
 from keju.text import has_han
@@ -56,12 +56,10 @@ class Exam(Queue):
             KeyError: the card does not exist.
         """
         if example := self._examples.get(subject):
-            return example, next(requests_for(example, self._variant))
+            return example, request_for(example, self._variant)
         *place, candidate = msgspec.json.decode(subject, type=tuple[str, str, str, int])
         item = self._items[place[0], place[1], place[2]]
-        return item, next(
-            each for each in requests_for(item, self._variant) if each.candidate == candidate
-        )
+        return item, request_for(item, self._variant, candidate=candidate)
 
     def build_card(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """The request as a model gets it; for an answered example also the answer."""

@@ -148,7 +148,7 @@ def _write_items(bundle: Bundle, dataset: Dataset | None, target: Path, findings
     if form := bundle.run_manifest.pairs:
         try:
             chosen = list(iter_items(target))
-            write_items(target, reduce_pairs_for_run(dataset, chosen, form, {}))
+            write_items(target, reduce_pairs_for_run(dataset, chosen, form))
         except (UsageError, DataError) as error:
             reason = _(
                 "the items in the reduced form {} cannot be built from the dataset ({})",

@@ -20,17 +20,7 @@ from keju.cli.options import (
     out_option,
 )
 from keju.cli.permission import permission
-from keju.cli.request_options import (
-    ClusterOptions,
-    ImageOptions,
-    ItemOptions,
-    LimitOptions,
-    PriceOptions,
-    PromptOptions,
-    SamplingOptions,
-    ServerOptions,
-    run_options,
-)
+from keju.cli.request_options import RequestOptions
 from keju.errors import UsageError
 from keju.texts import _, n_
 
@@ -40,14 +30,7 @@ from keju.texts import _, n_
 def run(
     dataset: DatasetPath,
     model: ModelNames,
-    items: ItemOptions,
-    prompts: PromptOptions,
-    server: ServerOptions,
-    sampling: SamplingOptions,
-    images: ImageOptions,
-    limits: LimitOptions,
-    paid: PriceOptions,
-    cluster: ClusterOptions,
+    request: RequestOptions,
     folder: Annotated[
         Path | None,
         out_option(
@@ -86,7 +69,7 @@ def run(
     from keju.running.restricted_data import permitting
 
     refuse_scans(dataset, model)
-    options = run_options(items, prompts, server, sampling, images, limits, paid)
+    options = request.run_options()
     selection, model_options = options.selection_for(dataset), options.model_options()
     if plan:
         planned = plan_run(
@@ -96,16 +79,16 @@ def run(
         if as_json:
             print_json(planned)
         else:
-            unlike = unlike_paper(prompts.preset, planned.identities) if prompts.preset else ()
+            unlike = unlike_paper(request.preset, planned.identities) if request.preset else ()
             start = _("Nothing was sent. Run the same command without --plan to start")
             show_plan(planned, [*unlike, start], everything=everything)
         return
     if folder is None:
         raise UsageError("--out is missing. Name the run directory, e.g. --out runs/first")
-    with permitting(permission(limits.send_restricted_data)):
+    with permitting(permission(request.send_restricted_data)):
         summary = ask(
             dataset,
-            on_ray(model, model_options, cluster.ray_address) if cluster.engine == "ray" else model,
+            on_ray(model, model_options, request.ray_address) if request.engine == "ray" else model,
             folder,
             selection=selection,
             options=model_options,
@@ -115,7 +98,7 @@ def run(
     if as_json:
         print_json(summary)
         raise typer.Exit(0 if summary.complete else WITH_FAILURES)
-    show_run(summary, folder, prompts.preset)
+    show_run(summary, folder, request.preset)
     if summary.waiting:
         say(
             n_(
@@ -132,7 +115,7 @@ def run(
     if not summary.complete:
         show_failures(summary, folder)
         raise typer.Exit(WITH_FAILURES)
-    if items.shard:
+    if request.shard:
         say(_("Next, when all shards are done: keju merge SHARD1 SHARD2 … --out RUN"))
         return
     say(_("Next: {0} score {1} && {0} report {1} -o report.html", program(), folder))
@@ -145,9 +128,9 @@ def merge(
     ],
     folder: Annotated[Path, out_option(metavar="DIR", help="New run directory.")],
 ) -> None:
-    """Merge the shards of a run from several machines, or runs of several models, into one run.
+    """Merge the shards of a run from several machines into one run.
 
-    The runs must have equal settings and no responses to the same request. They are not changed.
+    The shards must have equal settings and no responses to the same request. They are not changed.
     If shards or responses are missing, the command prints how many, and keju run with the new run
     as --out, without --shard, sends the missing requests.
     """

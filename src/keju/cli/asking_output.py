@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
 from keju.cli.app import out, say
-from keju.texts import _, join_parts, n_
 
 if TYPE_CHECKING:
     from keju.running import Plan, RunSummary
@@ -44,40 +43,13 @@ def show_plan(found: Plan, notes: Sequence[str] = (), *, everything: bool = True
 def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
     """Print the counts of each model, and the parameters that were not sent."""
     # Imported on demand: printing is not needed while requests are sent.
-    from keju.cli.output.run_summary import (
-        empty_on_blank,
-        not_sent_lines,
-        run_table,
-        served_changes,
-        truncated_lines,
-        unlike_paper,
-        usage_lines,
-    )
+    from keju.cli.output.run_summary import empty_on_blank, run_lines, run_table
     from keju.runs import RunFolder
 
-    out.print(run_table(summary, empty_on_blank(RunFolder(folder), summary)))
-    for each in summary.models:
-        if each.attempts > each.asked:
-            say(
-                _(
-                    "{}: {} sent for {}. The waiting between attempts took {:,.1f} s in total",
-                    each.model,
-                    n_("{n:,} request was", "{n:,} requests were", each.attempts),
-                    n_("{n:,} response", "{n:,} responses", each.asked),
-                    each.waited,
-                )
-            )
-    for line in (
-        *truncated_lines(folder, summary), *not_sent_lines(summary), *usage_lines(summary),
-        *served_changes(folder, summary),
-    ):  # fmt: skip
+    run = RunFolder.open(folder)
+    out.print(run_table(summary, empty_on_blank(run, summary)))
+    for line in run_lines(run, summary, preset):
         say(line)
-    if preset:
-        identities = RunFolder(folder).manifest().models
-        dropped = {each.model: each.not_sent for each in summary.models}
-        say(*unlike_paper(preset, {name: identities[name] for name in dropped}, dropped))
-    if summary.cost is not None:
-        say(_("The answers in this run cost {:,.4f} {}", summary.cost, summary.currency))
 
 
 def show_failures(
@@ -90,20 +62,11 @@ def show_failures(
         folder: the run.
         instead: what a command says instead of the options of `keju run` in hints.
     """
-    for line in _failure_lines(summary, folder):
-        said = line
+    from keju.cli.output.run_summary import failure_lines
+    from keju.runs import RunFolder
+
+    for line in failure_lines(RunFolder.open(folder), summary):
+        text = line
         for option, words in (instead or {}).items():
-            said = said.replace(option, words)
-        say(said)
-
-
-def _failure_lines(summary: RunSummary, folder: Path) -> Iterator[str]:
-    from keju.cli.output.run_summary import failure_lines, halted_lines, trouble_lines
-
-    yield from failure_lines(folder, summary)
-    yield from trouble_lines(summary)
-    yield from halted_lines(summary)
-    counts = [_("{:,} failed", summary.failures)] * bool(summary.failures)
-    counts += [_("{:,} without a response yet", summary.left)] * bool(summary.left)
-    if summary.advice:
-        yield _("{}. {}", join_parts(counts), summary.advice)
+            text = text.replace(option, words)
+        say(text)

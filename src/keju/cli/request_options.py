@@ -1,10 +1,10 @@
-"""Groups of options of `keju run`, with the names of `RunOptions`."""
+"""The options of `keju run`, with the names of `RunOptions`."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from keju.cli.options import (
     BoxConvention,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ItemOptions:
-    """Which items are asked."""
+class RequestOptions:
+    """Which items are asked, how, of which models, within which limits, and where engines run."""
 
     tasks: TaskIds = None
     limit: Limit = None
@@ -67,12 +67,6 @@ class ItemOptions:
             " its own --out; `keju history` compares them. Default: none.",
         ),
     ] = None
-
-
-@dataclass(frozen=True)
-class PromptOptions:
-    """How the items are asked."""
-
     rounds: Annotated[
         int | None,
         prompt_option(metavar="N", help="Number of times that each item is asked. Default: 1."),
@@ -135,12 +129,6 @@ class PromptOptions:
             help="System prompt of every request, as text or from a file. Default: none.",
         ),
     ] = ""
-
-
-@dataclass(frozen=True)
-class ServerOptions:
-    """The address of a model's server, and how the model reasons there."""
-
     base_url: Annotated[
         str,
         model_option(
@@ -174,30 +162,6 @@ class ServerOptions:
             "as you declare it, not sent.",
         ),
     ] = "unknown"
-
-
-@dataclass(frozen=True)
-class ImageOptions:
-    """The largest image that is sent."""
-
-    max_pixels: Annotated[
-        int | None,
-        model_option(
-            metavar="N",
-            help="Maximum number of pixels of an image for openai: and inspect: models; larger "
-            "images are scaled down.",
-        ),
-    ] = None
-    max_bytes: Annotated[
-        int | None,
-        model_option(metavar="N", help="Maximum image size in bytes, before base64 encoding."),
-    ] = None
-
-
-@dataclass(frozen=True)
-class SamplingOptions:
-    """The key and the decoding parameters of a model, and what is done with its lines."""
-
     api_key_env: KeyName = "OPENAI_API_KEY"
     temperature: Annotated[
         float | None,
@@ -226,28 +190,18 @@ class SamplingOptions:
             "lmms-eval. Default: id or item, and prediction, response, output, text or answer.",
         ),
     ] = ""
-
-
-@dataclass(frozen=True)
-class PriceOptions:
-    """The prices of requests, and how many are sent in a minute."""
-
-    prices: PriceFile = None
-    per_minute: PerMinute = None
-
-
-@dataclass(frozen=True)
-class ClusterOptions:
-    """Where OCR engines compute."""
-
-    engine: EngineOption = "native"
-    ray_address: RayAddress = ""
-
-
-@dataclass(frozen=True)
-class LimitOptions:
-    """Concurrency, budget, and what is sent again."""
-
+    max_pixels: Annotated[
+        int | None,
+        model_option(
+            metavar="N",
+            help="Maximum number of pixels of an image for openai: and inspect: models; larger "
+            "images are scaled down.",
+        ),
+    ] = None
+    max_bytes: Annotated[
+        int | None,
+        model_option(metavar="N", help="Maximum image size in bytes, before base64 encoding."),
+    ] = None
     concurrency: Annotated[
         int | None,
         limit_option(metavar="N", help="Maximum number of simultaneous requests to each model."),
@@ -277,29 +231,23 @@ class LimitOptions:
         ),
     ] = False
     send_restricted_data: SendRestricted = False
+    prices: PriceFile = None
+    per_minute: PerMinute = None
+    engine: EngineOption = "native"
+    ray_address: RayAddress = ""
 
+    def run_options(self) -> RunOptions:
+        """The options of the run.
 
-def run_options(
-    *groups: ItemOptions
-    | PromptOptions
-    | ServerOptions
-    | ImageOptions
-    | SamplingOptions
-    | PriceOptions
-    | LimitOptions,
-) -> RunOptions:
-    """The options of a run that the groups have together.
+        Raises:
+            UsageError: a field of --extra-body is not NAME=JSON, or the file of --system-prompt
+                cannot be read.
+        """
+        from keju.models.decoding import parse_extra_body, read_system_prompt
+        from keju.running.options import RunOptions
 
-    Raises:
-        UsageError: a field of --extra-body is not NAME=JSON, or the file of --system-prompt cannot
-            be read.
-    """
-    from keju.models.decoding import parse_extra_body, read_system_prompt
-    from keju.running.options import RunOptions
-
-    given: dict[str, Any] = {}
-    for group in groups:
-        given |= asdict(group)
-    given["system_prompt"] = read_system_prompt(given.get("system_prompt", ""))
-    given["extra_body"] = parse_extra_body(given["extra_body"] or ())
-    return RunOptions(**given)
+        given = asdict(self)
+        del given["engine"], given["ray_address"]
+        given["system_prompt"] = read_system_prompt(self.system_prompt)
+        given["extra_body"] = parse_extra_body(self.extra_body or ())
+        return RunOptions(**given)

@@ -82,7 +82,7 @@ def cost_rows(source: OfRun, board: Leaderboard, unit: str) -> list[Row]:
         seconds = model_responses.seconds_an_item
         per = None if seconds is None else seconds * 1000
         if speed := timed.get(name):
-            per = None if speed.busy else speed.thousand
+            per = speed.thousand
         cost = money(model_responses, source.prices) if unit == "money" else per
         if result and value is not None and cost:
             if_right = points(result.overall.better_end)

@@ -1,6 +1,6 @@
 """File functions: atomic writes, locks, names, hashes, JSON, JSON lines and TOML."""
 
-from keju.files.atomic import lock_error, locked_file, read_at, replace_file, write_atomic
+from keju.files.atomic import locked_file, read_at, replace_file, write_atomic
 from keju.files.json_files import (
     bounded_bytes,
     decode_json,
@@ -28,7 +28,6 @@ __all__ = [
     "decode_json",
     "encode_stored",
     "is_reserved",
-    "lock_error",
     "locked_file",
     "parse_toml",
     "read_at",

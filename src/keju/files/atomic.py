@@ -86,8 +86,10 @@ def replace_file(unfinished: Path, path: Path) -> None:
     unfinished.replace(path)
 
 
-def locked_file(path: Path, *, busy: str) -> FileLock:
-    """Lock a file until the caller releases it; `busy` is the error if another process has it.
+def locked_file(path: Path, *values: object, busy: str) -> FileLock:
+    """Lock a file until the caller releases it.
+
+    `busy` is the error if another process has it, with the values of its fields.
 
     Raises:
         UsageError: another process has locked it, or it cannot be locked in this place.
@@ -96,21 +98,16 @@ def locked_file(path: Path, *, busy: str) -> FileLock:
     try:
         lock.acquire()
     except Timeout:
-        raise UsageError(busy) from None
+        raise UsageError(busy, *values) from None
     except OSError as error:
-        raise lock_error(path, error) from None
+        if error.errno not in _NO_LOCKS:
+            raise
+        raise UsageError(
+            "{}: cannot be locked ({}). Use a folder on a local disk that you can write to",
+            path,
+            error.strerror,
+        ) from None
     return lock
-
-
-def lock_error(path: Path, error: OSError) -> UsageError | OSError:
-    """The error for a user whose file cannot be locked; the same one if its cause is not known."""
-    if error.errno not in _NO_LOCKS:
-        return error
-    return UsageError(
-        "{}: cannot be locked ({}). Use a folder on a local disk that you can write to",
-        path,
-        error.strerror,
-    )
 
 
 def read_at(stream: IO[bytes], size: int, start: int) -> bytes:

@@ -29,7 +29,7 @@ from keju.files import read_json, sha256_bytes, write_json
 from keju.items import UNKNOWN, Record, Request, Response
 from keju.judging.prompting import ExtractionPrompts, Rubrics, extraction_prompts
 from keju.models import Model, ModelOptions, open_models
-from keju.running import EstimatedRequest, Plan, Policy, ResponseStore, RunSummary, plan_of
+from keju.running import Plan, PlannedModel, Policy, ResponseStore, RunSummary, plan_of
 from keju.running.requests import Slot, key_of
 from keju.running.restricted_data import SentData, check_sending
 from keju.running.session import send_requests
@@ -252,17 +252,18 @@ def plan_judging(
     policy: Policy | None = None,
 ) -> Plan:
     """Count the requests to judges or extractors and estimate their cost; sends nothing."""
-
-    def estimated() -> Iterator[EstimatedRequest]:
-        for judge in judges:
-            known = ResponseStore(folder).known(judge.name)
-            for request in questions(judge):
-                slot = Slot(key_of(request, judge), request.item, request.candidate)
-                yield EstimatedRequest(judge, request, folder.reply_tokens, slot in known)
-
+    policy, counts = policy or Policy(), []
+    for judge in judges:
+        known, count = ResponseStore(folder).known(judge.name), PlannedModel(judge, policy)
+        for request in questions(judge):
+            if Slot(key_of(request, judge), request.item, request.candidate) in known:
+                count.row(request.task).stored += 1
+            else:
+                count.add(request, folder.reply_tokens)
+        counts.append(count)
     return plan_of(
-        estimated(),
+        counts,
         items=answers,
         output_rule=folder.reply_rule,
-        prices=policy.prices if policy else None,
+        prices=policy.prices,
     )

@@ -121,7 +121,7 @@ def conclusion_lines(view: View, run_set: RunSet, misread: Sequence[Misread] = (
     ):
         yield each.line
     times = view.times
-    if times and not times.collection and any(row.cpu != NOTHING for row in times.rows):
+    if times and not times.collection and any(row.wall != NOTHING for row in times.rows):
         yield _("--pages N converts the times to days for a collection of N pages")
 
 
@@ -295,15 +295,6 @@ def _suggest_next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verd
     if mixed := dict.fromkeys(m for each in view.swapped if each.others for m in each.models):
         yield Verdict(
             _("Check the results of {}: some seem to belong to other pages", listed(mixed))
-        )
-    rows = view.times.rows if view.times else ()
-    if untimed := [row.model for row in rows if row.busy]:
-        yield Verdict(
-            _(
-                "To measure the time of {}, run the command again with another --work while no "
-                "other program is active",
-                listed(untimed),
-            )
         )
 
 

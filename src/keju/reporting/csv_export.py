@@ -131,10 +131,7 @@ def _directions(report: Report) -> dict[str, pl.DataFrame]:
 
 
 def _times(report: Report) -> dict[str, pl.DataFrame]:
-    """``times.csv``: seconds a page of each engine, and days and cost of the collection.
-
-    Where the machine was busy, they are upper bounds.
-    """
+    """``times.csv``: seconds a page of each engine, and days and cost of the collection."""
     table = report.view.times
     rows = []
     for row in table.rows if table else ():
@@ -143,10 +140,8 @@ def _times(report: Report) -> dict[str, pl.DataFrame]:
         collection = table.given if table else None
         pages = collection.pages if collection else None
         rows.append(
-            {"model": row.model, "machine": in_english(row.machine), "runtime": speed.runtime,
-             "pages_timed": speed.pages, "first_seconds": speed.first,
-             "seconds_a_page": speed.wall,
-             "processor_seconds_a_page": speed.cpu, "busy": in_english(speed.busy),
+            {"model": row.model, "machine": row.machine, "runtime": speed.runtime,
+             "pages_timed": speed.pages, "seconds_a_page": speed.wall,
              "no_time_because": in_english(speed.why), "collection_pages": pages,
              "days": None if speed.wall is None or pages is None else speed.wall * pages / 86400,
              "cost": machine_cost(speed, collection) if collection else None,

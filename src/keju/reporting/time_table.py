@@ -10,8 +10,7 @@ from keju.analysis.leaderboard import money
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.formatting import NOTHING
 from keju.running.prices import Prices
-from keju.running.timing import Machine
-from keju.texts import _, join_parts, n_
+from keju.texts import _, join_parts
 
 _HOUR, _DAY = 3600.0, 86400.0
 
@@ -19,22 +18,19 @@ _HOUR, _DAY = 3600.0, 86400.0
 class TimeRow(NamedTuple):
     """One engine or model in the report's table of times; the texts are shown as they are.
 
-    Where `busy` states what else the machine did, times and costs are upper bounds. `why` is the
-    reason if there is no time. `speed` is what they were computed from, None for a server.
+    `why` is the reason if there is no time. `speed` is what they were computed from, None for a
+    server.
     """
 
     model: str
     machine: str
     runtime: str
     pages: str
-    first: str
     wall: str
-    cpu: str
     thousand: str
     days: str
     cost: str
     why: str = ""
-    busy: str = ""
     speed: Speed | None = None
 
 
@@ -67,7 +63,7 @@ class TimeTable(NamedTuple):
         return self.collection not in ("", "1,000")
 
     def describe(self, row: TimeRow) -> str:
-        """Time and cost of a row, with what else the machine did; empty where neither is known."""
+        """Time and cost of a row; empty where neither is known."""
         parts = []
         if row.thousand != NOTHING:
             parts.append(_("{} for {} pages", row.thousand, "1,000"))
@@ -80,10 +76,7 @@ class TimeTable(NamedTuple):
             if row.speed is not None and self.currency:
                 cost = _("{} {}", row.cost, self.currency)
             parts.append(_("cost {}", cost))
-        time = join_parts(parts)
-        if time and row.busy:
-            return _("{}; {}, so these are upper bounds, from the time that passed", time, row.busy)
-        return time
+        return join_parts(parts)
 
 
 def time_table(
@@ -115,29 +108,21 @@ def time_table(
 def _row(name: str, speed: Speed, collection: Collection | None) -> TimeRow:
     days, cost = NOTHING, NOTHING
     if collection and speed.wall is not None:
-        days = _bounded(speed, span(speed.wall * collection.pages))
+        days = span(speed.wall * collection.pages)
         if (money := machine_cost(speed, collection)) is not None:
-            cost = _bounded(speed, f"{money:,.2f}")
+            cost = f"{money:,.2f}"
     return TimeRow(
         model=name,
-        machine=machine_words(speed.machine),
+        machine=speed.machine or NOTHING,
         runtime=speed.runtime or NOTHING,
         pages=f"{speed.pages:,}",
-        first=_seconds(speed.first),
-        wall=_seconds(speed.wall),
-        cpu=_seconds(speed.cpu),
-        thousand=_bounded(speed, span(speed.thousand)),
+        wall=NOTHING if speed.wall is None else _("{} s", f"{speed.wall:.3g}"),
+        thousand=span(speed.thousand),
         days=days,
         cost=cost,
         why=speed.why,
-        busy=speed.busy,
         speed=speed,
     )
-
-
-def _bounded(speed: Speed, value: str) -> str:
-    """A value, marked as an upper bound where the machine was busy."""
-    return _("at most {}", value) if speed.busy and value != NOTHING else value
 
 
 def machine_cost(speed: Speed, collection: Collection) -> float | None:
@@ -154,22 +139,9 @@ def _build_server_row(
     return TimeRow(
         model=name, machine=_("a server"), runtime=NOTHING,
         pages=f"{model_responses.items:,}",
-        first=NOTHING, wall=NOTHING, cpu=NOTHING, thousand=NOTHING, days=NOTHING,
+        wall=NOTHING, thousand=NOTHING, days=NOTHING,
         cost=f"{cost:,.2f}{currency}",
     )  # fmt: skip
-
-
-def machine_words(machine: Machine | None) -> str:
-    """A machine as text: processor, cores, memory."""
-    if machine is None:
-        return NOTHING
-    cores = n_("{n:,} core", "{n:,} cores", machine.cores)
-    memory = _("{:.0f} GB memory", machine.memory) if machine.memory else ""
-    return join_parts(filter(None, (machine.processor, cores, memory, machine.system)))
-
-
-def _seconds(value: float | None) -> str:
-    return NOTHING if value is None else _("{} s", f"{value:.3g}")
 
 
 def span(seconds: float | None) -> str:

@@ -358,7 +358,7 @@ def _model_row(
 def _seconds(model_responses: ModelResponses, timed: Speed | None) -> str:
     """Seconds per item: as measured for models that compute on this machine, else sequential."""
     if timed is not None:
-        if timed.thousand is None or timed.busy:
+        if timed.thousand is None:
             return NOTHING
         return f"{timed.thousand / 1000:.2f}"
     return (

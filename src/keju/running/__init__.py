@@ -3,7 +3,7 @@
 from keju.running.contents import access_of
 from keju.running.limits import Policy, RetryPolicy
 from keju.running.merging import MergeResult, merge
-from keju.running.plan import EstimatedRequest, Plan, PlanRow, plan_of
+from keju.running.plan import Plan, PlannedModel, PlanRow, plan_of
 from keju.running.presets import preset
 from keju.running.requests import request_count, request_key
 from keju.running.run_summary import ModelSummary, RunSummary
@@ -12,11 +12,11 @@ from keju.running.session import plan_run, run, run_in_loop
 from keju.running.store import ResponseStore
 
 __all__ = [
-    "EstimatedRequest",
     "MergeResult",
     "ModelSummary",
     "Plan",
     "PlanRow",
+    "PlannedModel",
     "Policy",
     "ResponseStore",
     "RetryPolicy",

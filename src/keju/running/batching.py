@@ -9,9 +9,9 @@ after a day.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,12 +20,12 @@ from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
-from keju.files import read_json, write_json
-from keju.items import Record, Response
-from keju.models import AskError
+from keju.files import read_json, sha256_bytes, write_json
+from keju.items import Record, Response, Usage
+from keju.models import Answer, AskError
 from keju.models.decoding import Parameters
 from keju.running.contents import LazyImages, RunContents
-from keju.running.limits import Policy, RetryPolicy
+from keju.running.limits import NO_USAGE, Policy, RetryPolicy, may_be_paid
 from keju.running.sending import Job, ModelQueue, Sender, response_of
 from keju.running.store import ResponseStore
 from keju.texts import _
@@ -37,6 +37,10 @@ MOST_LINES, MOST_BYTES = 50_000, 190_000_000
 """The limits of one file: 50,000 requests, and a little less than 200 MB."""
 
 _NO_BATCHES = re.compile(r"HTTP (?:404|405|501)\b|files_settings")
+_ENDPOINTS = _(
+    ". The server has no batch endpoints, or its gateway is not set up for them (LiteLLM needs "
+    "files_settings). Run the same command without --batch; what is stored is kept"
+)
 
 
 class SubmittedBatch(Record, frozen=True, kw_only=True):
@@ -94,19 +98,8 @@ async def send_in_batches(
         try:
             await sender.run()
         except AskError as error:
-            hint = (
-                _(
-                    ". The server has no batch endpoints, or its gateway is not set up for them "
-                    "(LiteLLM needs files_settings). Run the same command without --batch; what is "
-                    "stored is kept"
-                )
-                if _NO_BATCHES.search(str(error))
-                else ""
-            )
+            hint = _ENDPOINTS if _NO_BATCHES.search(str(error)) else ""
             raise UsageError("{}: {}{}", queue.model.name, error, hint) from None
-        finally:
-            for results in sender.results:
-                results.close()
         waiting += sender.waiting
     return waiting
 
@@ -122,12 +115,10 @@ class _BatchSender:
         store: ResponseStore,
         retry: RetryPolicy,
     ) -> None:
-        self.queue = queue
-        self.results: list[BatchResults] = []
         self.waiting = 0
-        self._server, self._dataset, self._retry = server, dataset, retry
+        self._queue, self._server, self._dataset = queue, server, dataset
+        self._store, self._retry = store, retry
         self._folder = store.folder.batches_dir(queue.model.name)
-        self._store = store
         self._file = self._folder / "next.jsonl"
         self._names: list[str] = []
         """The names of the requests in the file."""
@@ -136,41 +127,41 @@ class _BatchSender:
         """Store the results that are ready, and submit the requests that are in no batch."""
         batches = await self._submitted()
         unfinished: set[str] = set()
-        collected: dict[str, tuple[BatchResults, Parameters]] = {}
-        ended = []
+        ready: dict[str, tuple[BatchResults, Parameters]] = {}
+        with ExitStack() as files:
+            for batch in [*batches]:
+                state = await self._server.look(batch.id)
+                if not state.ended:
+                    unfinished.update(batch.requests)
+                    batches.remove(batch)
+                    continue
+                results = files.enter_context(
+                    closing(await self._server.results(state, self._folder))
+                )
+                if state.status == "failed" and not results:
+                    self._path(batch.tag).unlink()
+                    errors = msgspec.json.encode(state.errors).decode()[:300]
+                    raise DataError("the server rejected batch {}: {}", batch.id, errors)
+                ready |= dict.fromkeys(results, (results, batch.parameters))
+            is_first = not batches and not unfinished
+            for job in self._queue.jobs:
+                name = _name(job)
+                if job.failure is not None:
+                    self._keep(job, AskError(job.failure.kind, job.failure.message), attempts=0)
+                elif name in ready and not ready[name][0][name].unasked:
+                    results, parameters = ready.pop(name)
+                    self._keep_result(job, results[name], parameters)
+                elif name in unfinished:
+                    self.waiting += 1
+                elif is_first:
+                    is_first = False
+                    if not await self._send_directly(job):
+                        return
+                else:
+                    await self._add(name, job)
+            if self._names:
+                await self._submit()
         for batch in batches:
-            state = await self._server.look(batch.id)
-            if not state.ended:
-                unfinished.update(batch.requests)
-                continue
-            results = await self._server.results(state, self._folder)
-            self.results.append(results)
-            if state.status == "failed" and not results:
-                self._path(batch.tag).unlink()
-                errors = msgspec.json.encode(state.errors).decode()[:300]
-                raise DataError("the server rejected batch {}: {}", batch.id, errors)
-            collected |= dict.fromkeys(results, (results, batch.parameters))
-            ended.append(batch)
-        is_first = not batches
-        for job in self.queue.jobs:
-            name = _name(job)
-            source = collected.pop(name, None)
-            result = source[0][name] if source else None
-            if job.failure is not None:
-                self._keep_failure(job, AskError(job.failure.kind, job.failure.message))
-            elif source and result and not result.unasked:
-                self._keep_result(job, result, source[1])
-            elif name in unfinished:
-                self.waiting += 1
-            elif is_first:
-                is_first = False
-                if not await self._send_directly(job):
-                    return
-            else:
-                await self._add(name, job)
-        if self._names:
-            await self._submit()
-        for batch in ended:
             self._path(batch.tag).unlink()
 
     async def _submitted(self) -> list[SubmittedBatch]:
@@ -195,28 +186,31 @@ class _BatchSender:
         try:
             answer = self._server.answer(result, parameters)
         except AskError as error:
-            self._keep_failure(job, error)
+            self._keep(job, error)
             return
-        uncounted = self.queue.cost.uncounted(job.request, answer.usage)
         if answer.ignored_usage:
-            self.queue.ignored_usage.append(answer.ignored_usage)
-        self._keep(response_of(self.queue.model, job, answer, 0.0, 1, uncounted))
+            self._queue.summary.ignored_usage.append(answer.ignored_usage)
+        self._keep(job, answer, self._queue.cost.uncounted(job.request, answer.usage))
 
-    def _keep_failure(self, job: Job, error: AskError) -> None:
-        self._keep(response_of(self.queue.model, job, error, 0.0, 0 if job.failure else 1))
+    def _keep(
+        self,
+        job: Job,
+        outcome: Answer | AskError,
+        uncounted: Usage = NO_USAGE,
+        *,
+        attempts: int = 1,
+    ) -> None:
+        self._store_response(response_of(self._queue.model, job, outcome, 0.0, attempts, uncounted))
 
-    def _keep(self, response: Response) -> None:
+    def _store_response(self, response: Response) -> None:
         self._store.append(response)
-        self.queue.note(response, self._retry.dead_after)
+        self._queue.note(response, self._retry.dead_after)
 
     async def _send_directly(self, job: Job) -> bool:
         """Whether a request that is sent directly gets a response that is not a failure."""
-        responses: list[Response] = []
-        alone = ModelQueue(self.queue.model, iter([job]), total=1, policy=Policy(concurrency=1))
-        await Sender(self._dataset, [alone], responses.append, self._retry).run()
-        for response in responses:
-            self._keep(response)
-        return bool(responses) and responses[0].status != "failed"
+        alone = ModelQueue(self._queue.model, iter([job]), total=1, policy=Policy(concurrency=1))
+        await Sender(self._dataset, [alone], self._store_response, self._retry).run()
+        return alone.summary.answered
 
     async def _add(self, name: str, job: Job) -> None:
         """Add a request to the file; a full one is submitted before."""
@@ -224,7 +218,7 @@ class _BatchSender:
         try:
             line = await self._server.line(name, job.request, images)
         except AskError as error:
-            self._keep_failure(job, error)
+            self._keep(job, error)
             return
         if self._names:
             size = self._file.stat().st_size + len(line)
@@ -238,14 +232,14 @@ class _BatchSender:
 
     async def _submit(self) -> None:
         """Record the file as a batch, and submit it."""
-        tag = hashlib.sha256("".join(self._names).encode()).hexdigest()[:32]
+        tag = sha256_bytes("".join(self._names).encode())[:32]
         parameters = self._server.model.parameters
         batch = SubmittedBatch(tag=tag, requests=tuple(self._names), parameters=parameters)
         write_json(self._path(tag), batch)
         try:
             state = await self._server.submit(self._file, tag)
         except AskError as error:
-            if error.kind not in {"timeout", "connection", "bad-response"}:
+            if not may_be_paid(error.kind):
                 # The server reported that it has no batch of that tag.
                 self._path(tag).unlink()
             raise
@@ -262,4 +256,4 @@ def _name(job: Job) -> str:
     """The name of a request in a batch file, different even for two items with the same request."""
     request = job.request
     place = (job.key, request.item, request.query, request.round, request.candidate)
-    return hashlib.sha256(msgspec.json.encode(place)).hexdigest()[:40]
+    return sha256_bytes(msgspec.json.encode(place))[:40]

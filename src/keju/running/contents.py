@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import product
+from functools import partial
+from itertools import product, repeat
 from typing import NamedTuple, Self, overload
 
 from keju.datasets.page_names import find_named_pages
@@ -19,7 +19,7 @@ from keju.items import OWN_READING, Failure, ImageRef, Item, Request, Setting
 from keju.models import AskError, DatasetAccess, Model
 from keju.running.readings import Reader, Readings, failure_of
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selection import RequestVariant, Selection, skip_reason
+from keju.running.selection import Selection, in_shard, skip_reason
 from keju.running.store import StoredResponses
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
@@ -86,26 +86,18 @@ def _pages(items: Iterable[Item]) -> Iterator[Item]:
             )
 
 
-class Skipped(NamedTuple):
-    """Requests that are not sent, and why."""
+class Planned(NamedTuple):
+    """A request to be sent, or why none is.
 
-    reason: str
-    requests: int = 1
-
-
-class Unread(NamedTuple):
-    """A request that is not sent, because its images were not read.
-
-    With a failure it is stored as failed. Without one it waits for the transcription, and has the
+    `skip_reason` is given without a request. With a failure the request is stored as failed,
+    because its images could not be read. `waits`: it waits for their transcription, and has the
     item's own one, or none, instead.
     """
 
-    request: Request
+    request: Request | None
+    skip_reason: str = ""
     failure: Failure | None = None
-
-
-Element = Request | Unread | Skipped
-"""A request to be sent, or why none is sent."""
+    waits: bool = False
 
 
 @dataclass
@@ -117,33 +109,34 @@ class RunContents:
         models: the models.
         items: the items that were chosen.
         selection: how they were chosen, in which settings and how often they are sent.
+        stored_items: the items as the run is to store them, where they differ from the dataset's.
+
+    Attributes:
         sent_items: the items of the shard.
         variants: the prompt variants of each item.
-        stored_items: the items as the run is to store them, where they differ from the dataset's.
+        readers: who transcribes the images before a model answers in a setting, where needed.
     """
 
     dataset: Dataset
     models: Sequence[Model]
     items: Sequence[Item]
     selection: Selection
-    sent_items: Sequence[Item] = ()
-    variants: Sequence[RequestVariant] = ()
     stored_items: Sequence[Item] | None = None
 
-    @cached_property
-    def readers(self) -> dict[tuple[str, Setting], Reader]:
-        """Who transcribes the images before a model answers in a setting, where that is needed."""
-        readers: dict[tuple[str, Setting], Reader] = {}
+    def __post_init__(self) -> None:
+        shard = self.selection.shard
+        self.sent_items = in_shard(self.items, shard) if shard else self.items
+        self.variants = self.selection.variants
+        self.readers: dict[tuple[str, Setting], Reader] = {}
         shared: dict[tuple[str, bool], Reader] = {}
         for model, variant in product(self.models, self.variants):
             if model.reader or variant.setting in OWN_READING:
                 # Two pipelines with one engine share its transcriptions.
                 reader = Reader.of(model)
                 reader = shared.setdefault((reader.model.name, reader.every_round), reader)
-                readers[model.name, variant.setting] = reader
-        return readers
+                self.readers[model.name, variant.setting] = reader
 
-    def requests(self, model: Model, folder: RunFolder) -> Iterator[Element]:
+    def requests(self, model: Model, folder: RunFolder) -> Iterator[Planned]:
         """The requests to a model in the order of the items, and those that are not sent.
 
         Args:
@@ -164,33 +157,28 @@ class RunContents:
 
     def requests_of(
         self, item: Item, model: Model, readings: Mapping[Setting, Readings]
-    ) -> Iterator[Element]:
+    ) -> Iterator[Planned]:
         """The requests of an item to a model, in each prompt variant."""
         for variant in self.variants:
-            if reason := skip_reason(item, variant, model.name):
-                yield Skipped(reason, request_count(item))
-            elif variant.setting in readings:
-                yield from self._after_reading(item, model, variant, readings[variant.setting])
-            else:
-                for request in requests_for(item, variant):
-                    reason = model.unsupported_reason(request)
-                    yield Skipped(reason) if reason else request
-
-    def _after_reading(
-        self, item: Item, model: Model, variant: RequestVariant, readings: Readings
-    ) -> Iterator[Element]:
-        """The request of an item with a transcription of its images."""
-        # A model that transcribes first must support the request with the images.
-        if reason := model.unsupported_reason(request_for(item, variant)):
-            yield Skipped(reason, request_count(item))
-            return
-        transcription = readings.of(item, variant)
-        # The reasoning of the reader is not part of the transcription.
-        text = answer_part(transcription.text) if transcription else item.transcription or ""
-        failure = failure_of(transcription) if transcription else None
-        for request in requests_for(item, variant, text):
-            is_read = transcription is not None and failure is None
-            yield request if is_read else Unread(request, failure)
+            reads_first = variant.setting in readings
+            reason = skip_reason(item, variant, model.name)
+            if reads_first and not reason:
+                # A model that transcribes first must support the request with the images.
+                reason = model.unsupported_reason(request_for(item, variant))
+            if reason:
+                yield from repeat(Planned(None, reason), request_count(item))
+                continue
+            text, failure, transcription = None, None, None
+            if reads_first:
+                transcription = readings[variant.setting].of(item, variant)
+                text = item.transcription or ""
+            if transcription is not None:
+                # The reasoning of the reader is not part of the transcription.
+                text, failure = answer_part(transcription.text), failure_of(transcription)
+            for request in requests_for(item, variant, text):
+                reason = "" if reads_first else model.unsupported_reason(request)
+                waits = reads_first and transcription is None
+                yield Planned(None, reason) if reason else Planned(request, "", failure, waits)
 
     def reading_requests(self, reader: Reader) -> Iterator[Request]:
         """The requests to a reader, from all models and settings that it transcribes for.
@@ -198,17 +186,19 @@ class RunContents:
         One for each image, or row of pages, and each round and script.
         """
         names: set[tuple[str, str, str, int]] = set()
-        for model in self.models:
-            for item in self.sent_items:
-                for variant in self.variants:
-                    if self.readers.get((model.name, variant.setting)) != reader:
-                        continue
-                    if skip_reason(item, variant, model.name) or model.unsupported_reason(
-                        request_for(item, variant)
-                    ):
-                        continue
-                    request = reader.request(item, variant)
-                    name = request.item, request.task, request.script, request.round
-                    if name not in names:
-                        names.add(name)
-                        yield request
+        pairs = [
+            (model, variant)
+            for model, variant in product(self.models, self.variants)
+            if self.readers.get((model.name, variant.setting)) == reader
+        ]
+        for item in self.sent_items:
+            for model, variant in pairs:
+                if skip_reason(item, variant, model.name) or model.unsupported_reason(
+                    request_for(item, variant)
+                ):
+                    continue
+                request = reader.request(item, variant)
+                name = request.item, request.task, request.script, request.round
+                if name not in names:
+                    names.add(name)
+                    yield request

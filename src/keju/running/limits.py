@@ -15,7 +15,7 @@ from time import monotonic
 from keju.errors import UsageError
 from keju.files import read_jsonl
 from keju.items import Record, Request, Usage
-from keju.models import Fit
+from keju.models import Answer, AskError, Fit
 from keju.running.prices import Prices
 from keju.running.tokens import request_tokens, text_tokens
 from keju.runs import RunFolder
@@ -310,11 +310,22 @@ class CostEstimator:
         """The maximum cost of a request, or that of the most expensive answer if it is higher."""
         return max(self.cost(self.expected(request)), self._highest_cost) if self.price else 0.0
 
-    def charged(self, usage: Usage, uncounted: Usage) -> float:
-        """The cost of an answer by the server's count, and the estimate of what it lacks."""
-        cost = self.cost(usage) + self.cost(uncounted)
+    def charged(
+        self, request: Request, outcome: Answer | AskError, reserved: float
+    ) -> tuple[float, Usage]:
+        """The cost of an attempt, and those of its tokens that no server counted.
+
+        An attempt that may have been charged nevertheless costs what was reserved at least.
+        """
+        if isinstance(outcome, AskError):
+            if not may_be_paid(outcome.kind):
+                return 0.0, NO_USAGE
+            uncounted = self.expected(request)
+            return max(reserved, self.cost(uncounted)), uncounted
+        uncounted = self.uncounted(request, outcome.usage)
+        cost = self.cost(outcome.usage) + self.cost(uncounted)
         self._highest_cost = max(self._highest_cost, cost)
-        return cost
+        return cost, uncounted
 
     def uncounted(self, request: Request, usage: Usage) -> Usage:
         """The tokens of an answer that are not in its server's count."""

@@ -1,14 +1,14 @@
 """``keju merge``: join the shards of one run, made on several machines, into one run.
 
-The runs must have the same dataset, items and settings. Responses are joined by their keys. The
-same `keju run` on the result, without its shard, finds whatever is missing or outdated.
+The runs must have the same dataset, items and settings. The same `keju run` on the result, without
+its shard, finds whatever is missing or outdated.
 """
 
 from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
@@ -25,7 +25,7 @@ from keju.running.requests import Slot
 from keju.running.store import ResponseStore
 from keju.running.timing import add_timings, read_timings
 from keju.runs import RunFolder, RunManifest
-from keju.texts import _, join_clauses
+from keju.texts import Text, _, join_clauses
 
 
 class MergeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -38,33 +38,32 @@ class MergeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def merge(runs: Sequence[Path], out: Path) -> MergeResult:
-    """Merge the responses of several runs of the same dataset and settings into a new run.
+    """Merge the responses of the shards of one run into a new run.
 
     Shards and responses may be missing: the merged run is then incomplete, like one that was
     interrupted.
 
     Args:
-        runs: the run directories: the shards of one run, or runs of different models.
+        runs: the run directories of the shards.
         out: the new run directory.
 
     Raises:
-        UsageError: the runs differ, are not the shards of one run, one is given twice, or two of
-            them have a response to the same request; or `out` exists.
+        UsageError: the runs differ, are not the shards of one run, one is given twice, or two
+            responses are to the same request; or `out` exists.
         DataError: a run is damaged.
     """
     check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError("{} already exists. Choose another --out", out)
-    if len({path.resolve() for path in runs}) < len(runs):
-        raise UsageError("a run is given twice. Give each run once")
     folders = [RunFolder.open(path) for path in runs]
     out.parent.mkdir(parents=True, exist_ok=True)
     merged = RunFolder(out.with_name(f".{out.name}.merging"))
     with ExitStack() as stack:
+        missing = tuple(_missing_shards(folders))
         # The runs stay locked during the merge, so that no other process writes to them.
         for folder in folders:
             stack.enter_context(ResponseStore(folder))
-        manifest, missing = _merged_manifest(folders, out), tuple(_missing_shards(folders))
+        manifest = _merged_manifest(folders, out)
         shutil.rmtree(merged.path, ignore_errors=True)
         try:
             count = _join_responses(folders, merged)
@@ -82,29 +81,21 @@ def merge(runs: Sequence[Path], out: Path) -> MergeResult:
     )
 
 
-def _shard(folder: RunFolder) -> str:
-    return folder.manifest().settings.get("shard", "")
-
-
 def _merged_manifest(folders: Sequence[RunFolder], out: Path) -> RunManifest:
     """The manifest of the merged run, which will be at `out`.
 
     Raises:
-        UsageError: the runs differ in their dataset, settings, items, or a model that two have.
+        UsageError: the runs differ in their dataset, settings, items or models.
     """
     first, merged = folders[0], folders[0].manifest()
-    dataset = merged.dataset_path
-    if dataset and not is_address(dataset):
-        dataset = relative_path(first.path / dataset, out)
-    for folder in folders:
+    for folder in folders[1:]:
         part = folder.manifest()
-        if shard := _shard(first):
-            # The number of the shard is the only setting in which runs may differ.
-            part = replace(part, settings={**part.settings, "shard": shard})
-        if differences := list_differences(merged, part, part.models):
+        # The number of the shard is the only setting in which they differ.
+        shard = {"shard": merged.settings.get("shard", "")}
+        other = replace(part, settings={**part.settings, **shard})
+        if differences := list_differences(merged, other, part.models):
             raise UsageError(
-                "{} differs from {}: {}. Merge only shards of one run, or runs with the same "
-                "dataset and settings",
+                "{} differs from {}: {}. Merge only shards of one run",
                 folder.path,
                 first.path,
                 join_clauses(differences),
@@ -117,42 +108,47 @@ def _merged_manifest(folders: Sequence[RunFolder], out: Path) -> RunManifest:
                 folder.path,
                 first.path,
             )
-        not_asked = merged.not_asked if folder is not first else {}
         merged = replace(
             merged,
             created=min(merged.created, part.created),
             models={**merged.models, **part.models},
-            not_asked={
-                model: dict(Counter(not_asked.get(model)) + Counter(part.not_asked.get(model)))
-                for model in (*not_asked, *part.not_asked)
-            },
             plugins=tuple(dict.fromkeys((*merged.plugins, *part.plugins))),
             roles={**merged.roles, **part.roles},
+            not_asked={
+                model: dict(
+                    Counter(merged.not_asked.get(model)) + Counter(part.not_asked.get(model))
+                )
+                for model in (*merged.not_asked, *part.not_asked)
+            },
         )
     settings = {name: value for name, value in merged.settings.items() if name != "shard"}
+    dataset = merged.dataset_path
+    if dataset and not is_address(dataset):
+        dataset = relative_path(first.path / dataset, out)
     return replace(merged, settings=settings, dataset_path=dataset)
 
 
-def _missing_shards(folders: Sequence[RunFolder]) -> Iterator[str]:
+def _missing_shards(folders: Sequence[RunFolder]) -> list[Text]:
     """The shards that were not given, after a check that all are of one division.
 
     Raises:
         UsageError: they are not, or one is given twice.
     """
-    shards = [shard for shard in map(_shard, folders) if shard]
-    divisions = {shard.partition("/")[2] for shard in shards}
-    if len(divisions) > 1 or (shards and len(shards) < len(folders)):
-        names = ", ".join(f"{folder.path} is {_shard(folder) or 'whole'}" for folder in folders)
+    shards = [folder.manifest().settings.get("shard", "") for folder in folders]
+    totals = {shard.partition("/")[2] for shard in shards}
+    if len(totals) > 1 or "" in totals:
         raise UsageError(
             "these are not the shards of one run: {}. Give the runs of all shards of one command",
-            names,
+            ", ".join(
+                f"{folder.path} is {shard or 'whole'}"
+                for folder, shard in zip(folders, shards, strict=True)
+            ),
         )
     if repeated := [shard for shard, count in Counter(shards).items() if count > 1]:
         raise UsageError("the shard {} is given twice. Give each shard once", repeated[0])
-    total = int(divisions.pop()) if divisions else 0
-    for number in range(1, total + 1):
-        if f"{number}/{total}" not in shards:
-            yield _("no run is the shard {}/{}", number, total)
+    (total,) = totals
+    numbered = [f"{number}/{total}" for number in range(1, int(total) + 1)]
+    return [_("no run is the shard {}", shard) for shard in numbered if shard not in shards]
 
 
 def _join_responses(folders: Sequence[RunFolder], merged: RunFolder) -> int:
@@ -161,25 +157,24 @@ def _join_responses(folders: Sequence[RunFolder], merged: RunFolder) -> int:
     Raises:
         UsageError: a request has two responses.
     """
-    paths: dict[tuple[str, Slot], Path] = {}
+    slots: set[tuple[str, Slot]] = set()
     reading_keys: set[str] = set()
     with ResponseStore(merged) as store:
         for folder in folders:
             for response in folder.responses():
-                slot = Slot(response.key, response.item, response.candidate)
-                path = paths.setdefault((response.model, slot), folder.path)
-                if path != folder.path:
+                slot = response.model, Slot(response.key, response.item, response.candidate)
+                if slot in slots:
                     raise UsageError(
-                        "{}: {} has a response to {}, and {} has one too. Merge without one of "
-                        "the two runs",
+                        "{}: {} has a response to {}, and another shard has one too. Merge shards "
+                        "that were run apart",
                         folder.path,
                         response.model,
                         response.item,
-                        path,
                     )
+                slots.add(slot)
                 store.append(response)
             for response in folder.readings():
                 if response.key not in reading_keys:
                     reading_keys.add(response.key)
                     store.append(response, reading=True)
-    return len(paths)
+    return len(slots)

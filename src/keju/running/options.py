@@ -109,21 +109,17 @@ class RunOptions(Record, frozen=True, kw_only=True):
         if isinstance(paths, str | os.PathLike):
             paths = (paths,)
         own_wordings = [read_prompts(Path(path)) for path in paths]
-        return Selection(
-            tasks=_several(self.tasks) or None,
-            limit=self.limit,
-            sample=self.sample,
-            seed=self.seed,
-            settings=_several(self.settings) or ("image",),
-            scripts=_several(self.scripts) or ("released",),
-            wordings=(*_several(self.wordings), *own_wordings) or ("released",),
-            boxes=self.boxes,
-            rounds=preset(self.preset).rounds or 1 if self.rounds is None else self.rounds,
-            shard=self.shard,
-            items=None if ids is None else tuple(ids),
-            pairs=None if self.pairs is None else pair_form(self.pairs).name,
-            label=None if self.label is None else checked_label(self.label),
-        )
+        chosen = {
+            "tasks": _several(self.tasks) or None,
+            "settings": _several(self.settings) or ("image",),
+            "scripts": _several(self.scripts) or ("released",),
+            "wordings": (*_several(self.wordings), *own_wordings) or ("released",),
+            "rounds": preset(self.preset).rounds or 1 if self.rounds is None else self.rounds,
+            "items": None if ids is None else tuple(ids),
+            "pairs": None if self.pairs is None else pair_form(self.pairs).name,
+            "label": None if self.label is None else checked_label(self.label),
+        }
+        return Selection(**{**self._shared(Selection), **chosen})
 
     def model_options(self) -> ModelOptions:
         """The settings of all models.
@@ -137,27 +133,14 @@ class RunOptions(Record, frozen=True, kw_only=True):
             raise UsageError(
                 "--reasoning-effort is empty. Give a value such as low, or drop the option"
             )
-        decoding = Decoding(
-            temperature=self.temperature,
-            top_p=self.top_p,
-            top_k=self.top_k,
-            max_tokens=self.max_tokens,
-            seed=self.sampling_seed,
-            reasoning_effort=effort,
-            extra_body=checked_extra_body(self.extra_body),
-        )
-        return ModelOptions(
-            base_url=self.base_url,
-            api_key_env=self.api_key_env,
-            decoding=preset(self.preset).decoding(decoding),
-            system_prompt=self.system_prompt,
-            dtype=declared_dtype(self.dtype),
-            timeout=self.timeout,
-            fit=Fit(max_pixels=self.max_pixels, max_bytes=self.max_bytes),
-            seed=self.seed,
-            reading_order=self.reading_order,
-            replay_columns=self.replay_columns,
-        )
+        fields = {"seed": self.sampling_seed, "extra_body": checked_extra_body(self.extra_body)}
+        decoding = Decoding(**{**self._shared(Decoding), **fields})
+        own = {
+            "decoding": preset(self.preset).decoding(decoding),
+            "dtype": declared_dtype(self.dtype),
+            "fit": Fit(**self._shared(Fit)),
+        }
+        return ModelOptions(**{**self._shared(ModelOptions), **own})
 
     def policy(self) -> Policy:
         """The concurrency, timeouts, retries, limits and prices.
@@ -165,16 +148,14 @@ class RunOptions(Record, frozen=True, kw_only=True):
         Raises:
             DataError: the price file cannot be read.
         """
-        return Policy(
-            concurrency=self.concurrency,
-            retry_failed=self.retry_failed,
-            replace=self.replace,
-            retry=RetryPolicy(timeout=self.timeout),
-            batch=self.batch,
-            per_minute=self.per_minute,
-            max_cost=self.max_cost,
-            prices=None if self.prices is None else read_prices(Path(self.prices)),
-        )
+        prices = None if self.prices is None else read_prices(Path(self.prices))
+        own = {"retry": RetryPolicy(timeout=self.timeout), "prices": prices}
+        return Policy(**{**self._shared(Policy), **own})
+
+    def _shared(self, record: type[msgspec.Struct]) -> dict[str, Any]:
+        """The options that are fields of another record too."""
+        names = set(self.__struct_fields__).intersection(record.__struct_fields__)
+        return {name: getattr(self, name) for name in names}
 
 
 def read_item_ids(file: Path) -> tuple[str, ...]:

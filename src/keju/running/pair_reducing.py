@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -15,13 +14,8 @@ from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item
 
-_Pair = tuple[str, str, str, str]
-"""Task, query, and the two images in the order in which they are sent."""
 
-
-def reduce_pairs(
-    items: Sequence[Item], form: PairForm, stored: Mapping[str, Item] = MappingProxyType({})
-) -> list[Item]:
+def reduce_pairs(items: Sequence[Item], form: PairForm) -> list[Item]:
     """The items; those of pair tasks are in a reduced form and marked (`reduced_form`).
 
     Images are in the order of their requests, unused images last; `relevant` is adapted. An item
@@ -30,18 +24,15 @@ def reduce_pairs(
     Args:
         items: whole items, in the order of the dataset.
         form: the reduced form.
-        stored: items that a run already has in this form, by id; they are kept.
 
     Raises:
         UsageError: the form makes no item smaller, or leaves an item with only relevant candidates.
     """
     pairs = [item for item in items if task(item.task).of_pairs]
-    reduced = {item.id: stored[item.id] for item in pairs if item.id in stored}
-    new = [item for item in pairs if item.id not in reduced]
     if form.kind == "gallery":
-        reduced |= {item.id: _gallery(item, form) for item in new}
+        reduced = {item.id: _gallery(item, form) for item in pairs}
     else:
-        reduced |= _once(new, form, list(reduced.values()))
+        reduced = _once(pairs, form)
     if all(reduced.get(item.id, item) is item for item in items):
         raise UsageError(
             "--pairs {} reduces none of these items: it applies only to tasks of pairs ({}), and "
@@ -52,16 +43,14 @@ def reduce_pairs(
     return [reduced.get(item.id, item) for item in items]
 
 
-def reduce_pairs_for_run(
-    dataset: Dataset, items: Sequence[Item], name: str, stored: Mapping[str, Item]
-) -> list[Item]:
+def reduce_pairs_for_run(dataset: Dataset, items: Iterable[Item], name: str) -> list[Item]:
     """The selected items of a run as whole items in a reduced form (see `reduce_pairs`).
 
     Raises:
         UsageError: the form does not exist, or it makes no item smaller.
     """
     ids = {item.id for item in items}
-    return reduce_pairs([item for item in dataset if item.id in ids], pair_form(name), stored)
+    return reduce_pairs([item for item in dataset if item.id in ids], pair_form(name))
 
 
 def _gallery(item: Item, form: PairForm) -> Item:
@@ -86,36 +75,28 @@ def _gallery(item: Item, form: PairForm) -> Item:
     return mark_reduced(item, form, len(item.images) - 1)
 
 
-def _once(items: Sequence[Item], form: PairForm, earlier: Sequence[Item]) -> dict[str, Item]:
+def _once(items: Sequence[Item], form: PairForm) -> dict[str, Item]:
     """The items, without the pairs that an earlier item already compares in the other direction."""
-    compared: set[_Pair] = set()
-    for item in earlier:
-        compared |= {_pair(item, candidate) for candidate in range(1, len(item.images))}
+    compared: set[tuple[str, str, str, str]] = set()
     own: dict[str, list[int]] = {}
     smaller: set[tuple[str, str]] = set()
     for item in items:
-        candidates = range(1, len(item.images))
-        own[item.id] = [
-            candidate for candidate in candidates if _turned(_pair(item, candidate)) not in compared
-        ]
-        compared |= {_pair(item, candidate) for candidate in own[item.id]}
-        if len(own[item.id]) < len(candidates):
-            smaller.add((item.task, item.query))
+        own[item.id] = []
+        first = item.images[0].sha256
+        others = {number: ref.sha256 for number, ref in enumerate(item.images) if number}
+        for candidate, other in others.items():
+            if (item.task, item.query, other, first) in compared:
+                smaller.add((item.task, item.query))
+            else:
+                own[item.id].append(candidate)
+        compared |= {(item.task, item.query, first, others[number]) for number in own[item.id]}
     reduced = {}
     for item in items:
         if (item.task, item.query) in smaller:
-            first = own[item.id]
-            unsent = sorted({*range(1, len(item.images))}.difference(first))
-            reduced[item.id] = mark_reduced(_in_order(item, [*first, *unsent]), form, len(first))
+            sent = own[item.id]
+            unsent = [number for number in range(1, len(item.images)) if number not in {*sent}]
+            reduced[item.id] = mark_reduced(_in_order(item, [*sent, *unsent]), form, len(sent))
     return reduced
-
-
-def _pair(item: Item, candidate: int) -> _Pair:
-    return item.task, item.query, item.images[0].sha256, item.images[candidate].sha256
-
-
-def _turned(pair: _Pair) -> _Pair:
-    return *pair[:2], pair[3], pair[2]
 
 
 def _in_order(item: Item, candidates: Sequence[int]) -> Item:

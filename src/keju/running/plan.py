@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Collection, Sequence
+from typing import TypeVar
 
+import msgspec
 from msgspec import field
 from msgspec.structs import replace
 
@@ -13,10 +13,10 @@ from keju.definitions import has_reference, task
 from keju.definitions.pair_forms import STEP as PAIRS_STEP
 from keju.items import Item, Record, Request
 from keju.models import Fit, Model
-from keju.running.contents import RunContents, Skipped, Unread
+from keju.running.contents import RunContents
 from keju.running.limits import Policy
 from keju.running.prices import Prices
-from keju.running.readings import name_of_images
+from keju.running.readings import Reader, name_of_images
 from keju.running.requests import Slot, key_of
 from keju.running.store import ResponseStore
 from keju.running.tokens import TEXT_RULE, image_rule, request_tokens, text_tokens
@@ -36,22 +36,29 @@ NO_RULE = _("images, which no known rule counts for this model")
 _A_BOX = "[0000, 0000, 0000, 0000],"
 _YES_OR_SHARE = "Yes"
 
+_SUMMED = (
+    "calls", "stored", "images", "text_tokens", "image_tokens", "input_tokens", "output_tokens",
+    "money", "hours",
+)  # fmt: skip
+"""The fields of a row that are added for a model."""
+
 _Number = TypeVar("_Number", int, float)
 
 
-class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The requests to one model of one task, or its transcriptions beforehand (task `READING`).
+class PlanRow(msgspec.Struct, kw_only=True):
+    """The requests to one model: of one task, in all, or transcriptions beforehand (`READING`).
 
     `calls` are requests over all rounds that have no response yet, `stored` those that have.
     `input_tokens` are those of text and images; `image_tokens` of the images alone, and both None
     where the rule of the model's vendor is not known. There are no tokens where nothing leaves this
-    machine. `money` is None without prices, and where a
-    price or a count is not known. `declined` maps reasons to counts of unsupported requests;
-    `unknown` names what the estimate does not include.
+    machine. `money` is None without prices, and where a price or a count is not known; `hours` is
+    None without a rate. `counted_by` is the source of the rule by which images are counted, empty
+    where none is known. `declined` maps reasons to counts of unsupported requests; `unknown` names
+    what the estimate does not include.
     """
 
     model: str
-    task: str
+    task: str = ""
     calls: int = 0
     stored: int = 0
     images: int = 0
@@ -60,26 +67,19 @@ class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
     input_tokens: int | None = 0
     output_tokens: int = 0
     money: float | None = None
+    hours: float | None = None
+    counted_by: str = ""
     declined: dict[str, int] = field(default_factory=dict)
     unknown: dict[str, int] = field(default_factory=dict)
 
+    def decline(self, reason: str, count: int = 1) -> None:
+        """Count requests that the model does not get."""
+        self.declined[reason] = self.declined.get(reason, 0) + count
 
-class PlanTotal(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The sum for one model; a sum with an unknown part is unknown.
-
-    `hours` is at the rate that was given, else None. `counted_by` is the source of the rule by
-    which its images are counted, empty where none is known or nothing leaves this machine.
-    """
-
-    model: str
-    calls: int
-    stored: int
-    image_tokens: int | None
-    input_tokens: int | None
-    output_tokens: int
-    money: float | None
-    hours: float | None
-    counted_by: str
+    def exclude(self, what: str, count: int = 1) -> None:
+        """Count what the estimate does not include."""
+        if count:
+            self.unknown[what] = self.unknown.get(what, 0) + count
 
 
 class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -91,7 +91,7 @@ class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     items: int
     rows: tuple[PlanRow, ...]
-    totals: tuple[PlanTotal, ...] = ()
+    totals: tuple[PlanRow, ...] = ()
     text_rule: str = TEXT_RULE
     output_rule: str = OUTPUT_RULE
     currency: str = ""
@@ -102,15 +102,6 @@ class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
     def calls(self) -> int:
         """The number of requests over all models and tasks."""
         return sum(row.calls for row in self.rows)
-
-
-class EstimatedRequest(NamedTuple):
-    """One request of a plan: its model, the length of the answer, whether it is already stored."""
-
-    model: Model
-    request: Request
-    answer_tokens: int
-    stored: bool
 
 
 def item_to_count(item: Item) -> Item:
@@ -128,141 +119,143 @@ def estimate(contents: RunContents, folder: RunFolder, policy: Policy) -> Plan:
     Raises:
         DataError: see `request_for`; or a stored response is damaged.
     """
-    counts = list(_count_readings(contents, folder))
-    for model in contents.models:
-        counts += _count_requests(contents, model, folder)
-    plan = _plan(counts, policy.prices, policy.per_minute, items=len(contents.sent_items))
+    readers = dict.fromkeys(contents.readers.values())
+    counts = [_count_readings(contents, reader, folder, policy) for reader in readers]
+    counts += [_count_requests(contents, model, folder, policy) for model in contents.models]
+    plan = plan_of(counts, items=len(contents.sent_items), prices=policy.prices)
     return replace(plan, identities={model.name: model.identity for model in contents.models})
 
 
-def plan_of(
-    requests: Iterable[EstimatedRequest],
-    *,
-    items: int,
-    output_rule: str,
-    prices: Prices | None = None,
-    per_minute: float | None = None,
-) -> Plan:
-    """The plan of requests that exist already, such as those to a judge.
+class PlannedModel:
+    """The requests to one model, counted in a row for each task.
 
-    `items` is the number of items that they are about, `output_rule` how the tokens of answers were
-    estimated, `per_minute` the number of requests that a model takes.
+    Args:
+        model: the model; of one on this machine only calls and images are counted.
+        policy: the prices and the rate.
     """
-    counts: dict[tuple[str, str], _Count] = {}
-    for model, request, answer_tokens, stored in requests:
-        place = (model.name, request.task)
-        if place not in counts:
-            counts[place] = _Count(model, request.task)
-        counts[place].add(request, answer_tokens, stored=stored)
-    return _plan([*counts.values()], prices, per_minute, items=items, output_rule=output_rule)
 
-
-class _Count:
-    """The sums of one row; of a model on this machine only calls and images are counted."""
-
-    def __init__(self, model: Model, task_id: str) -> None:
+    def __init__(self, model: Model, policy: Policy) -> None:
         identity = model.identity
-        self.model, self.task = model, task_id
+        self.model, self.rows = model, dict[str, PlanRow]()
         self.paid = "endpoint" in identity
-        self.vendors_name = identity.get("model", "") if self.paid else ""
-        self.counts: Counter[str] = Counter()
-        """Counts by the name of their field in `PlanRow`; `image_tokens` of known rules only."""
-        self.declined: Counter[str] = Counter()
-        self.unknown: Counter[str] = Counter()
+        self._prices, self._per_minute = policy.prices, policy.per_minute
+        self._name = identity.get("model", "") if self.paid else ""
         self._blind = identity.get("baseline") == "blind"
         self._fit = Fit.of(identity)
         self._system_tokens = text_tokens(identity.get("system_prompt", ""))
 
-    def add(self, request: Request, answer_tokens: int, *, stored: bool) -> None:
-        if stored:
-            self.counts["stored"] += 1
-            return
+    def row(self, task_id: str) -> PlanRow:
+        """The row of a task."""
+        if task_id not in self.rows:
+            rule = image_rule(self._name)
+            self.rows[task_id] = PlanRow(
+                model=self.model.name,
+                task=task_id,
+                money=0.0 if self._prices else None,
+                hours=0.0 if self._per_minute and self.paid else None,
+                counted_by=rule.source if rule else "",
+            )
+        return self.rows[task_id]
+
+    def add(self, request: Request, answer_tokens: int, task_id: str = "") -> PlanRow:
+        """Count a request and the tokens of its answer; its row is that of its task."""
+        row = self.row(task_id or request.task)
         if self._blind:
             request = replace(request, images=())
-        images = request.images
-        self.counts.update(calls=1, images=len(images))
+        row.calls += 1
+        row.images += len(request.images)
         if not self.paid:
-            return
-        text, of_images = request_tokens(request, self.vendors_name, self._fit)
-        self.unknown[SMALLER] += sum(map(self._fit.touches, images))
-        self.unknown[NO_RULE] += len(images) if of_images is None else 0
-        self.counts.update(
-            text_tokens=text + self._system_tokens,
-            image_tokens=of_images or 0,
-            output_tokens=answer_tokens,
-        )
-
-    def row(self, prices: Prices | None) -> PlanRow:
-        """The row, with its cost where that is known."""
-        counts, is_known = self.counts, not self.unknown[NO_RULE]
-        input_tokens = counts["text_tokens"] + counts["image_tokens"] if is_known else None
-        money: float | None = None
-        if prices and (not self.paid or not counts["calls"]):
-            money = 0.0
-        elif prices and input_tokens is not None:
-            price = prices.price(self.vendors_name)
-            money = price.of(input_tokens, counts["output_tokens"]) if price else None
-        return PlanRow(
-            model=self.model.name,
-            task=self.task,
-            calls=counts["calls"],
-            stored=counts["stored"],
-            images=counts["images"],
-            text_tokens=counts["text_tokens"],
-            image_tokens=counts["image_tokens"] if is_known else None,
-            input_tokens=input_tokens,
-            output_tokens=counts["output_tokens"],
-            money=money,
-            declined=dict(self.declined),
-            # Of a model on this machine nothing is estimated.
-            unknown=dict(+self.unknown) if self.paid else {},
-        )
+            return row
+        text, images = request_tokens(request, self._name, self._fit)
+        row.exclude(SMALLER, sum(map(self._fit.touches, request.images)))
+        row.exclude(NO_RULE, len(request.images) if images is None else 0)
+        row.text_tokens += text + self._system_tokens
+        row.image_tokens = _sum([row.image_tokens, images])
+        row.input_tokens = _sum([row.text_tokens, row.image_tokens])
+        row.output_tokens += answer_tokens
+        if self._prices:
+            price = self._prices.price(self._name)
+            row.money = None
+            if price and row.input_tokens is not None:
+                row.money = price.of(row.input_tokens, row.output_tokens)
+        if self._per_minute:
+            row.hours = row.calls / self._per_minute / 60
+        return row
 
 
-def _count_requests(contents: RunContents, model: Model, folder: RunFolder) -> Iterator[_Count]:
+def plan_of(
+    counts: Sequence[PlannedModel],
+    *,
+    items: int,
+    output_rule: str = OUTPUT_RULE,
+    prices: Prices | None = None,
+) -> Plan:
+    """The plan of counted requests, such as those to a judge.
+
+    `items` is the number of items that they are about, `output_rule` how the tokens of answers were
+    estimated.
+    """
+    rows = [row for count in counts for row in count.rows.values()]
+    return Plan(
+        items=items,
+        rows=tuple(rows),
+        totals=tuple(
+            _total([row for row in rows if row.model == name])
+            for name in dict.fromkeys(row.model for row in rows)
+        ),
+        output_rule=output_rule,
+        currency=prices.currency if prices else "",
+        prices_seen=prices.seen if prices else "",
+    )
+
+
+def _count_requests(
+    contents: RunContents, model: Model, folder: RunFolder, policy: Policy
+) -> PlannedModel:
     """The requests to a model, task by task in the items' order."""
     heads = ResponseStore(folder).known(model.name)
-    counts: dict[str, _Count] = {}
+    count = PlannedModel(model, policy)
     readings = contents.readings(model, folder)
     for item in contents.sent_items:
-        if item.task not in counts:
-            counts[item.task] = _Count(model, item.task)
-        count = counts[item.task]
-        answer = _answer_tokens(item) if count.paid else 0
-        for element in contents.requests_of(item, model, readings):
-            if isinstance(element, Skipped):
-                count.declined[element.reason] += element.requests
+        row = count.row(item.task)
+        answer_tokens = _answer_tokens(item) if count.paid else 0
+        for planned in contents.requests_of(item, model, readings):
+            request = planned.request
+            if request is None:
+                row.decline(planned.skip_reason)
                 continue
-            request = element.request if isinstance(element, Unread) else element
-            waits = isinstance(element, Unread) and element.failure is None
-            stored = _is_stored(request, model, heads)
-            count.add(request, answer, stored=stored)
-            if not stored and waits and item.transcription is None:
-                count.unknown[UNREAD] += 1
-            if not stored and not answer:
-                count.unknown[UNANSWERED] += 1
-    yield from counts.values()
+            if _is_stored(request, model, heads):
+                row.stored += 1
+                continue
+            count.add(request, answer_tokens)
+            if count.paid:
+                row.exclude(UNREAD, int(planned.waits and item.transcription is None))
+                row.exclude(UNANSWERED, int(not answer_tokens))
+    return count
 
 
-def _count_readings(contents: RunContents, folder: RunFolder) -> Iterator[_Count]:
+def _count_readings(
+    contents: RunContents, reader: Reader, folder: RunFolder, policy: Policy
+) -> PlannedModel:
     """The transcriptions that are made before, one row per reader: two models may share one."""
-    for reader in dict.fromkeys(contents.readers.values()):
-        heads = ResponseStore(folder).known(reader.model.name, readings=True)
-        count = _Count(reader.model, READING)
-        lengths = {
-            name_of_images(item.images): None
-            if item.transcription is None
-            else text_tokens(item.transcription)
-            for item in contents.sent_items
-            if count.paid
-        }
-        for request in contents.reading_requests(reader):
-            length = lengths.get(request.item)
-            stored = _is_stored(request, reader.model, heads)
-            count.add(request, length or 0, stored=stored)
-            if length is None and not stored:
-                count.unknown[UNREAD] += 1
-        yield count
+    heads = ResponseStore(folder).known(reader.model.name, readings=True)
+    count = PlannedModel(reader.model, policy)
+    row = count.row(READING)
+    lengths = {
+        name_of_images(item.images): None
+        if item.transcription is None
+        else text_tokens(item.transcription)
+        for item in contents.sent_items
+        if count.paid
+    }
+    for request in contents.reading_requests(reader):
+        length = lengths.get(request.item)
+        if _is_stored(request, reader.model, heads):
+            row.stored += 1
+            continue
+        count.add(request, length or 0, READING)
+        row.exclude(UNREAD, int(count.paid and length is None))
+    return count
 
 
 def _is_stored(request: Request, model: Model, heads: Collection[Slot]) -> bool:
@@ -281,43 +274,20 @@ def _answer_tokens(item: Item) -> int:
     return max(1, text_tokens(item.answer or item.answer_simplified))
 
 
-def _plan(
-    counts: Sequence[_Count],
-    prices: Prices | None,
-    per_minute: float | None,
-    *,
-    items: int,
-    output_rule: str = OUTPUT_RULE,
-) -> Plan:
-    rows = [count.row(prices) for count in counts]
-    totals = []
-    for name, count in {count.model.name: count for count in counts}.items():
-        of_model = [row for row in rows if row.model == name]
-        calls = sum(row.calls for row in of_model)
-        rule = image_rule(count.vendors_name)
-        total = PlanTotal(
-            model=name,
-            calls=calls,
-            stored=sum(row.stored for row in of_model),
-            image_tokens=_sum([row.image_tokens for row in of_model]),
-            input_tokens=_sum([row.input_tokens for row in of_model]),
-            output_tokens=sum(row.output_tokens for row in of_model),
-            money=_sum([row.money for row in of_model]),
-            hours=calls / per_minute / 60 if per_minute and count.paid else None,
-            counted_by=rule.source if rule else "",
-        )
-        totals.append(total)
-    return Plan(
-        items=items,
-        rows=tuple(rows),
-        totals=tuple(totals),
-        output_rule=output_rule,
-        currency=prices.currency if prices else "",
-        prices_seen=prices.seen if prices else "",
-    )
+def _total(rows: Sequence[PlanRow]) -> PlanRow:
+    """The sum of a model's rows; a sum with an unknown part is unknown."""
+    total = PlanRow(model=rows[0].model, counted_by=rows[0].counted_by)
+    for name in _SUMMED:
+        setattr(total, name, _sum([getattr(row, name) for row in rows]))
+    for row in rows:
+        for reason, number in row.declined.items():
+            total.decline(reason, number)
+        for what, number in row.unknown.items():
+            total.exclude(what, number)
+    return total
 
 
-def _sum(counts: Sequence[_Number | None]) -> _Number | None:
+def _sum(numbers: Sequence[_Number | None]) -> _Number | None:
     """The sum; None if a part is unknown."""
-    numbers = [count for count in counts if count is not None]
-    return sum(numbers[1:], numbers[0]) if len(numbers) == len(counts) else None
+    known = [number for number in numbers if number is not None]
+    return sum(known[1:], known[0]) if len(known) == len(numbers) else None

@@ -71,16 +71,27 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def preset_of(benchmark: str) -> Preset | None:
     """The preset with the decoding of a benchmark's paper; None where the paper states none."""
-    return next((paper for paper in presets().values() if paper.benchmark == benchmark), None)
+    return next((paper for paper in _presets().values() if paper.benchmark == benchmark), None)
 
 
-def presets() -> dict[str, Preset]:
-    """Every preset of the known benchmarks, by name.
+def preset(name: str) -> Preset:
+    """The preset of that name; an empty name gives an empty preset.
 
     Raises:
         DataError: a file is not presets.
-        UsageError: two benchmarks have a preset of one name.
+        UsageError: there is none, or two benchmarks have a preset of one name.
     """
+    if not name:
+        return Preset(what="")
+    papers = _presets()
+    if name not in papers:
+        names = "; ".join(f"{paper} ({papers[paper].what})" for paper in papers)
+        raise UsageError("no preset {!r}. Presets: {}", name, names)
+    return papers[name]
+
+
+def _presets() -> dict[str, Preset]:
+    """Every preset of the known benchmarks, by name."""
     papers: dict[str, Preset] = {}
     for benchmark in definitions():
         folder = folder_of(benchmark.name)
@@ -96,16 +107,3 @@ def presets() -> dict[str, Preset]:
 @cache
 def _read(file: Path) -> dict[str, Preset]:
     return read_toml(file, dict[str, Preset], what="a file of presets")
-
-
-def preset(name: str) -> Preset:
-    """The preset of that name; an empty name gives an empty preset.
-
-    Raises:
-        UsageError: there is none.
-    """
-    papers = {"": Preset(what=""), **presets()} if name else {"": Preset(what="")}
-    if name not in papers:
-        names = "; ".join(f"{paper} ({papers[paper].what})" for paper in papers if paper)
-        raise UsageError("no preset {!r}. Presets: {}", name, names)
-    return papers[name]

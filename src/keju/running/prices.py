@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from math import isfinite
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -22,15 +21,10 @@ _MILLION = 1_000_000
 _HOURLY = re.compile(r"([^\W\d_]*|[€$£¥])\s*(\d+(?:\.\d+)?)\s*([^\W\d_]*|[€$£¥])\s*(?:/\s*h)?")
 
 
-class MachinePrice(NamedTuple):
-    """The price of a machine for an hour; the currency is empty if none was given."""
+def read_machine_price(text: str) -> tuple[float, str] | None:
+    """The price and the currency that `--machine-price` states, such as ``0.20EUR/h``.
 
-    value: float
-    currency: str = ""
-
-
-def read_machine_price(text: str) -> MachinePrice | None:
-    """The price that `--machine-price` states, such as ``0.20EUR/h``; None if it is empty.
+    None if the text is empty; the currency is empty if none is given.
 
     Raises:
         UsageError: it is not a price.
@@ -45,7 +39,7 @@ def read_machine_price(text: str) -> MachinePrice | None:
     value = float(price[2])
     if not isfinite(value):
         raise UsageError("--machine-price {!r} is too large", text)
-    return MachinePrice(value, price[1] or price[3])
+    return value, price[1] or price[3]
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -26,30 +26,30 @@ def state_of(queue: ModelQueue, rate: float | None) -> str:
         queue: the model queue.
         rate: requests per second; None where it is not known.
     """
-    slots = queue.slots
+    slots, summary = queue.slots, queue.summary
     if queue.is_waiting:
         return in_terminal(_("waiting for the engine before it"))
-    if queue.left and not queue.done and not slots.seconds_closed:
-        return in_terminal(_("given up") if queue.halted else _("starting"))
+    if summary.left and not summary.asked and not slots.seconds_closed:
+        return in_terminal(_("given up") if summary.halted else _("starting"))
     parts: list[str] = []
     # Reading files says nothing about the speed of what made them.
     if rate and queue.model.identity.get("kind") not in REPLAYED:
         parts.append(_("{:.1f}/s", rate) if rate >= 1 else _("{:.1f} s each", 1 / rate))
-    missing = queue.failures[MISSING]
+    missing = summary.failures.get(MISSING, 0)
     if missing:
         parts.append(_("{} without a result", missing))
-    if failed := queue.statuses["failed"] - missing:
+    if failed := summary.statuses.get("failed", 0) - missing:
         parts.append(_("{} failed", failed))
     if slots.slowed:
         parts.append(_("slowed to {} at once", slots.limit))
-    if queue.halted:
+    if summary.halted:
         parts.append(_("given up"))
     elif slots.seconds_closed > _LONG_PAUSE:
         clock = datetime.now().astimezone() + timedelta(seconds=slots.seconds_closed)
         reason = printable(shortened(queue.closed_by))
         parts.append(_("paused until {} by the server ({})", f"{clock:%H:%M:%S}", reason))
-    elif queue.left:
-        parts.append(_("{} left", duration(queue.left / rate if rate else None)))
+    elif summary.left:
+        parts.append(_("{} left", duration(summary.left / rate if rate else None)))
     return " · ".join(map(in_terminal, parts))
 
 
@@ -93,12 +93,12 @@ async def show(queues: Sequence[ModelQueue], console: Console) -> None:
         def draw() -> None:
             for task in bars.tasks:
                 queue = tasks[task.id]
-                bars.update(task.id, completed=queue.kept.total() + queue.done)
+                bars.update(task.id, completed=queue.kept.total() + queue.summary.asked)
                 bars.update(task.id, state=state_of(queue, task.speed))
                 name = task.description
                 if has_bars or name in finished or queue.is_waiting:
                     continue
-                if not queue.left:
+                if not queue.summary.left:
                     finished.add(name)
                 counts = f"{name}: {task.completed:.0f}/{task.total:.0f}"
                 line = " · ".join(filter(None, (counts, task.fields["state"])))

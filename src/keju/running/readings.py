@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from keju.definitions import reading_task
 from keju.files import sha256_bytes
-from keju.items import Failure, ImageRef, Item, PromptScript, Request, Response
+from keju.items import Failure, ImageRef, Item, Request, Response
 from keju.models import Model, role_of
 from keju.running.selection import RequestVariant
 from keju.running.store import StoredResponses
@@ -23,10 +23,13 @@ NO_READING = "no-reading"
 """The failure kind of an item whose images could not be transcribed."""
 
 
-def reading_request(item: Item, number: int, script: PromptScript = "released") -> Request:
-    """A request for a transcription of an item's images, in a script and a round."""
+def reading_request(
+    item: Item, variant: RequestVariant, *, every_round: bool, prompted: bool
+) -> Request:
+    """A request for a transcription of an item's images (see `Reader`)."""
     reading = reading_task(item.benchmark)
     query = reading.queries[0]
+    script = variant.script if prompted else "released"
     prompt = query.template if script == "released" else in_script(query.template, script)
     return Request(
         item=name_of_images(item.images),
@@ -36,7 +39,7 @@ def reading_request(item: Item, number: int, script: PromptScript = "released") 
         prompt=prompt,
         images=item.images,
         script=script,
-        round=number,
+        round=variant.round if every_round else 1,
     )
 
 
@@ -53,8 +56,7 @@ class Reader(NamedTuple):
 
     def request(self, item: Item, variant: RequestVariant) -> Request:
         """A request for a transcription of an item's images."""
-        number = variant.round if self.every_round else 1
-        return reading_request(item, number, variant.script if self.prompted else "released")
+        return reading_request(item, variant, every_round=self.every_round, prompted=self.prompted)
 
     @classmethod
     def of(cls, model: Model) -> Reader:

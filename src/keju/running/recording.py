@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from msgspec.structs import replace
 
@@ -68,7 +68,8 @@ def check_resumed(
     Of the models of the command, the keys of the requests decide. Failures are dropped, so that a
     corrected command just works, and so are answers that are read from files again: those to items
     that are still selected, in settings that are still selected. Any other outdated response needs
-    `--replace`. Of the other models of the run, the command keeps what the run has.
+    `--replace`. Of the other models of the run, the command keeps what the run has, and so it must
+    have their items and settings.
 
     Yields:
         Notes for the user: what has changed, and what is replaced.
@@ -79,55 +80,51 @@ def check_resumed(
     """
     folder = store.folder
     earlier, now = folder.manifest(), manifest_of(contents, folder)
-
-    def keeps(ids: Iterable[str]) -> bool:
-        """Whether the command still has these items, in all settings of the run."""
-        return _extends(earlier, now) and {item.id for item in contents.items}.issuperset(ids)
-
-    batched = [n for n in earlier.models if any(folder.batches_dir(n).glob("*.json"))]
-    bound = [n for n in earlier.models if n not in now.models and _has_answers(store, n)] + batched
-    unchanged = earlier.dataset_hash == now.dataset_hash and all(
-        now.models.get(n, earlier.models[n]) == earlier.models[n] for n in batched
+    extends, selected = _extends(earlier, now), {item.id for item in contents.items}
+    is_same = (
+        extends
+        and earlier.dataset_hash == now.dataset_hash
+        and selected.issuperset(folder.iter_item_ids())
     )
-    if bound and not (unchanged and keeps(folder.iter_item_ids())):
-        raise UsageError(
-            "{}: the run has responses of {}, and this command has other settings: {}. Use the "
-            "same settings, name the model too (--model {}), or choose another --out",
-            folder.path,
-            bound[0],
-            _differences(earlier, now, batched),
-            bound[0],
-        )
     if earlier.dataset_hash != now.dataset_hash:
         yield _CHANGED
-    if not policy.batch and folder.has_batches():
-        raise UsageError(
-            "{0}: a server is working on batches of this run. Sending the same requests again "
-            "would cost money twice. Add --batch to collect the batches, or remove {0}/batches to "
-            "abandon them",
-            folder.path,
-        )
-    for queue in queues:
-        name = queue.model.name
-        outdated = {slot.item for slot, head in queue.outdated.items() if head.status != "failed"}
-        count = sum(head.status != "failed" for head in queue.outdated.values())
-        if not outdated:
+    for name, identity in earlier.models.items():
+        if not any(folder.batches_dir(name).glob("*.json")):
             continue
-        read_again = queue.model.identity.get("kind") in REPLAYED and keeps(outdated)
-        if not policy.replace and not read_again:
+        if not (policy.batch and is_same and now.models.get(name, identity) == identity):
+            raise UsageError(
+                "{0}: a server is working on batches of this run. Sending the same requests again "
+                "would cost money twice. Use the same settings and add --batch to collect the "
+                "batches, or remove {0}/batches to abandon them",
+                folder.path,
+            )
+    others = [] if is_same else [name for name in earlier.models if name not in now.models]
+    outdated = [(name, _answered_items(store, name), False) for name in others]
+    for queue in queues:
+        items = [slot.item for slot, head in queue.outdated.items() if head.status != "failed"]
+        is_file = queue.model.identity.get("kind") in REPLAYED
+        is_read_again = is_file and extends and selected.issuperset(items)
+        outdated.append((queue.model.name, items, policy.replace or is_read_again))
+    for name, items, is_replaced in outdated:
+        if not items:
+            continue
+        count, first = len(items), shortened(min(items))
+        if not is_replaced:
+            differences = list_differences(earlier, now, [name])
             raise UsageError(
                 n_(
                     "{}: {n:,} stored response of {} is outdated, such as the one to {}, because "
                     "its request is not made now. What differs: {}. Use the same settings or "
-                    "another --out, or replace such responses with --replace",
+                    "another --out, or name the model and replace such responses with --replace",
                     "{}: {n:,} stored responses of {} are outdated, such as the one to {}, "
                     "because their requests are not made now. What differs: {}. Use the same "
-                    "settings or another --out, or replace such responses with --replace",
+                    "settings or another --out, or name the model and replace such responses with "
+                    "--replace",
                     count,
                     folder.path,
                     name,
-                    shortened(min(outdated)),
-                    _differences(earlier, now, [name]),
+                    first,
+                    join_clauses(differences) or _("the prompts or the images"),
                 )
             )
         yield n_(
@@ -135,14 +132,14 @@ def check_resumed(
             "{}: {n:,} outdated responses are replaced, such as the one to {}",
             count,
             name,
-            shortened(min(outdated)),
+            first,
         )
 
 
-def _has_answers(store: ResponseStore, model: str) -> bool:
-    """Whether the run has a response of a model, or a transcription, that is not a failure."""
-    heads = [*store.known(model).values(), *store.known(model, readings=True).values()]
-    return any(head.status != "failed" for head in heads)
+def _answered_items(store: ResponseStore, model: str) -> list[str]:
+    """The items to which a model has a response, or a transcription, that is not a failure."""
+    heads = chain(store.known(model).items(), store.known(model, readings=True).items())
+    return [slot.item for slot, head in heads if head.status != "failed"]
 
 
 def _extends(earlier: RunManifest, now: RunManifest) -> bool:
@@ -154,11 +151,6 @@ def _extends(earlier: RunManifest, now: RunManifest) -> bool:
         and set(earlier.scripts) <= set(now.scripts)
         and set(earlier.wordings) <= set(now.wordings)
     )
-
-
-def _differences(earlier: RunManifest, now: RunManifest, models: Iterable[str]) -> Text | str:
-    differences = list_differences(earlier, now, models)
-    return join_clauses(differences) or _("the prompts or the images")
 
 
 def list_differences(
@@ -203,48 +195,44 @@ def record_run(
     The caller has the lock of the run. `not_asked` is the number of requests that each model does
     not get, by reason.
     """
-    manifest = manifest_of(contents, folder)
+    manifest, dataset = manifest_of(contents, folder), contents.dataset
+    not_asked = not_asked or {}
     earlier = folder.manifest() if folder.exists() else None
-    ids = (item.id for item in contents.items)
-    has_items = (
-        earlier is not None
-        and bool(earlier.items_sha256)
-        and folder.has_its_items()
-        and (earlier.dataset_hash, earlier.pairs) == (manifest.dataset_hash, manifest.pairs)
-        and all(before == after for before, after in zip_longest(folder.iter_item_ids(), ids))
-    )
-    if not has_items:
-        if earlier is not None:
+    items_sha256 = ""
+    if earlier is not None:  # the present command's, with all models of the run
+        ids = (item.id for item in contents.items)
+        if (
+            earlier.items_sha256
+            and folder.has_its_items()
+            and (earlier.dataset_hash, earlier.pairs) == (manifest.dataset_hash, manifest.pairs)
+            and all(before == now for before, now in zip_longest(folder.iter_item_ids(), ids))
+        ):
+            items_sha256 = earlier.items_sha256
+        else:
             # Without a hash in run.json, an interruption between the two files is not reported as
             # damage.
             folder.write_manifest(replace(earlier, items_sha256=""))
-        dataset, source = contents.dataset, contents.dataset.items_path
-        if contents.stored_items is not None:
-            folder.write_items(list(contents.stored_items))
-        elif len(contents.items) == dataset.manifest.items and source.is_file():
-            with source.open("rb") as stream:
-                write_atomic(folder.items_path, iter(partial(stream.read, 1 << 20), b""))
-        else:
-            copy_items(source, folder.items_path, (item.id for item in contents.items))
-    manifest = replace(
-        manifest,
-        items_sha256=earlier.items_sha256
-        if earlier is not None and has_items
-        else sha256_file(folder.items_path),
-        not_asked={name: dict(counter) for name, counter in (not_asked or {}).items() if counter},
-    )
-    if earlier is not None:  # the present command's, with all models of the run
-        earlier_refusals = {
-            n: earlier.not_asked.get(n) for n in earlier.models if n not in manifest.models
-        }
         manifest = replace(
             manifest,
             created=earlier.created,
             keju=earlier.keju,
             models={**earlier.models, **manifest.models},
-            not_asked={n: counts for n, counts in earlier_refusals.items() if counts}
-            | manifest.not_asked,
             plugins=tuple(dict.fromkeys((*earlier.plugins, *manifest.plugins))),
             roles={**earlier.roles, **manifest.roles},
         )
+        not_asked = {**earlier.not_asked, **not_asked}
+    if not items_sha256:
+        if contents.stored_items is not None:
+            folder.write_items(list(contents.stored_items))
+        elif len(contents.items) == dataset.manifest.items and dataset.items_path.is_file():
+            with dataset.items_path.open("rb") as stream:
+                write_atomic(folder.items_path, iter(partial(stream.read, 1 << 20), b""))
+        else:
+            copy_items(dataset.items_path, folder.items_path, (item.id for item in contents.items))
+        items_sha256 = sha256_file(folder.items_path)
+    manifest = replace(
+        manifest,
+        items_sha256=items_sha256,
+        not_asked={name: dict(counts) for name, counts in not_asked.items() if counts},
+    )
     folder.write_manifest(manifest)

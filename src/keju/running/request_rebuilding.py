@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from msgspec.structs import replace
-
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
@@ -43,34 +41,32 @@ class RequestRebuilder:
         )
         if response.setting in TRUE_READING:
             item = self._with_text(item)
-        request = request_for(item, variant, self._reading(item, response))
-        if not response.candidate:
-            return request
-        pair = (item.images[0], *item.images[response.candidate : response.candidate + 1])
-        return replace(request, candidate=response.candidate, images=pair)
+        return request_for(
+            item, variant, self._reading(item, response, variant), response.candidate
+        )
 
     def system_of(self, request: Request, model: str) -> str:
         """The system prompt of a model's request; empty where there was none."""
         return request.system or self.manifest.models.get(model, {}).get("system_prompt", "")
 
-    def _reading(self, item: Item, response: Response) -> str | None:
+    def _reading(self, item: Item, response: Response, variant: RequestVariant) -> str | None:
         """The transcription that was sent, made by the model itself or by the engine before it."""
-        models, model = self.manifest.models, response.model
-        if model.startswith(_PIPELINE):
-            # An engine reads once, and only one that takes a prompt reads in each script.
-            name = model.removeprefix(_PIPELINE).partition("+")[0]
+        name, is_prompted_reader = response.model, True
+        identity = self.manifest.models.get(name, {})
+        is_pipeline = name.startswith(_PIPELINE)
+        if is_pipeline:
+            name = name.removeprefix(_PIPELINE).partition("+")[0]
             identity = {
                 key.removeprefix("engine."): value
-                for key, value in models.get(model, {}).items()
+                for key, value in identity.items()
                 if "engine." in key
             }
-            prompted = is_prompted(name, self.manifest.roles.get(name, ""))
-            request = reading_request(item, 1, response.script if prompted else "released")
-        elif response.setting in OWN_READING:
-            name, identity = model, models.get(model, {})
-            request = reading_request(item, response.round, response.script)
-        else:
+            is_prompted_reader = is_prompted(name, self.manifest.roles.get(name, ""))
+        elif response.setting not in OWN_READING:
             return None
+        request = reading_request(
+            item, variant, every_round=not is_pipeline, prompted=is_prompted_reader
+        )
         if name not in self._readings:
             self._readings[name] = StoredResponses(self._folder.readings(name))
         reading = self._readings[name].find(request, identity)

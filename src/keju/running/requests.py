@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from itertools import count
+from itertools import count, islice
 from typing import NamedTuple
 
 import msgspec
@@ -75,20 +75,18 @@ def request_count(item: Item) -> int:
 
 
 def requests_for(
-    item: Item,
-    variant: RequestVariant = PLAINLY,
-    reading: str | None = None,
+    item: Item, variant: RequestVariant = PLAINLY, reading: str | None = None
 ) -> Iterator[Request]:
     """The requests of an item, one after the other: one, or one for each candidate.
+
+    The images are sent unless the setting is text only, or is `image` and an engine transcribed
+    them (``ocr+llm``).
 
     Args:
         item: the item.
         variant: the prompt variant: setting and script.
         reading: the transcription made first, by the model or an engine; `gold-ocr` and `gold-text`
             send the item's transcription.
-
-    The images are sent unless the setting is text only, or is `image` and an engine transcribed
-    them (``ocr+llm``).
 
     Raises:
         DataError: the prompt cannot be made from the item, or it has no transcription to send.
@@ -98,14 +96,12 @@ def requests_for(
     # A question as released, or in a wording, states its own box convention.
     boxes = variant.boxes if query.box_convention and not item.verbatim else ""
     boxes = (own.box_convention if own else "") or boxes or query.box_convention
-    source, images, candidate, text = "", item.images, 0, reading
+    of_pairs, source, images, text = task(item.task).of_pairs, "", item.images, reading
     if variant.setting in TRUE_READING:
         text = item.transcription or ""
         if not text.strip():
             raise DataError(NO_TRANSCRIPTION, item=item.id, hint=_("Use --setting image"))
-    if task(item.task).of_pairs:
-        candidate, images = 1, item.images[:2]
-    elif text is not None:
+    if text is not None and not of_pairs:
         source, prompt = text, with_source(prompt, text, variant.script)
     if variant.setting in TEXT_ONLY or (variant.setting == "image" and text is not None):
         images = ()
@@ -124,23 +120,25 @@ def requests_for(
         wording=variant.wording,
         round=variant.round,
         box_convention=boxes,
-        candidate=candidate,
         system=own.system if own else "",
         label=variant.label,
     )
-    if not first.candidate:
+    if not of_pairs:
         yield first
         return
     for candidate in range(1, sent_candidates(item) + 1):
-        images = (item.images[0], *item.images[candidate : candidate + 1])
-        yield replace(first, candidate=candidate, images=images)
+        pair = item.images[0], *item.images[candidate : candidate + 1]
+        yield replace(first, candidate=candidate, images=pair)
 
 
 def request_for(
-    item: Item, variant: RequestVariant = PLAINLY, reading: str | None = None
+    item: Item,
+    variant: RequestVariant = PLAINLY,
+    reading: str | None = None,
+    candidate: int = 1,
 ) -> Request:
-    """The first of the requests of an item (`requests_for`)."""
-    return next(requests_for(item, variant, reading))
+    """The request of an item (`requests_for`); of a task of pairs, that of a candidate."""
+    return next(islice(requests_for(item, variant, reading), max(0, candidate - 1), None))
 
 
 def with_source(prompt: str, source: str, script: PromptScript = "released") -> str:

@@ -7,7 +7,7 @@ that one person's permission never sends data for another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class Permission:
     agreed: set[tuple[str, str]] = field(default_factory=set)
 
 
-_PERMISSION: ContextVar[Permission | None] = ContextVar("permission to send", default=None)
+_PERMISSION: ContextVar[Permission] = ContextVar("permission to send")
 
 
 @contextmanager
@@ -73,12 +73,7 @@ class SentData:
             return (item for item in dataset if item.id in ids)
 
         about = dataset.manifest
-        return cls(
-            name=about.name,
-            licence=about.licence,
-            items=own_items,
-            item_count=len(items),
-        )
+        return cls(about.name, about.licence, own_items, len(items))
 
     @cached_property
     def restricted(self) -> dict[str, str]:
@@ -92,20 +87,10 @@ def check_sending(models: Iterable[Model], data: SentData) -> None:
     Raises:
         UsageError: sending is not permitted.
     """
-    permission = _PERMISSION.get() or Permission()
-    remote = [model for model in models if model.destinations]
-    if permission.given or not remote:
+    permission, models = _PERMISSION.get(Permission()), list(models)
+    question = "" if permission.given else sending_question(models, data, permission.agreed)
+    if not question:
         return
-    pairs = {
-        (host, licence)
-        for model in remote
-        for host in model.destinations
-        for licence in data.restricted
-    }
-    hosts = sorted({host for host, _licence in pairs - permission.agreed})
-    if not hosts:
-        return
-    question = _question(hosts, data)
     if permission.ask is None:
         raise UsageError(
             "{}. Nothing was sent. If you may send them, add --send-restricted-data (in "
@@ -113,20 +98,26 @@ def check_sending(models: Iterable[Model], data: SentData) -> None:
             question,
         )
     if not permission.ask(str(question)):
-        raise UsageError(
-            "nothing was sent to {}. Use a model on this machine, or another dataset",
-            listed(hosts),
-        )
-    permission.agreed |= pairs
+        raise UsageError("nothing was sent. Use a model on this machine, or another dataset")
+    permission.agreed.update(
+        (host, licence)
+        for model in models
+        for host in model.destinations
+        for licence in data.restricted
+    )
 
 
-def sending_question(models: Iterable[Model], data: SentData) -> Text | str:
+def sending_question(
+    models: Iterable[Model], data: SentData, agreed: Collection[tuple[str, str]] = ()
+) -> Text | str:
     """The question before restricted data are sent to models; empty if none is necessary."""
-    hosts = sorted({host for model in models for host in model.destinations})
-    return _question(hosts, data) if hosts and data.restricted else ""
-
-
-def _question(hosts: Sequence[str], data: SentData) -> Text:
+    hosts = [
+        host
+        for host in sorted({host for model in models for host in model.destinations})
+        if any((host, licence) not in agreed for licence in data.restricted)
+    ]
+    if not hosts:
+        return ""
     licences = [
         _("licence {} ({})", shortened(name), reason)
         for name, reason in [*data.restricted.items()][:_MOST_NAMED]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -71,19 +72,19 @@ def _rules() -> tuple[_HintRule, ...]:
     return shipped_toml("keju.running", "hints.toml", dict[str, tuple[_HintRule, ...]])["hints"]
 
 
-class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The counts of one model's requests.
+class ModelSummary(msgspec.Struct, kw_only=True):
+    """The counts of one model's requests, which are kept up to date while they are sent.
 
     `statuses` and `failures` (by kind) count the responses that the run now has for the planned
     requests, `asked` those that got their response in this call, `attempts` how often something was
     sent for them, `waited` the seconds between attempts over all of them, `left` the requests
-    without a response. `answered`: the run has a response of the model that is not a failure.
-    `halted` is the reason why the model was stopped, `hint` what to do about it where its requests
-    would fail again, and `then` how to resume the run afterwards. `refused` are the decoding
-    parameters that its server does not accept, `not_sent` those and others that were requested and
-    that a request answered in this call did not have. `trouble` contains, by kind of failure, the
-    messages of requests that were waiting for another attempt when the run stopped. `ignored_usage`
-    are the implausible token counts, one text for each answer of this call that has such counts.
+    without a response. `halted` is the reason why the model was stopped, `hint` what to do about it
+    where its requests would fail again, and `then` how to resume the run afterwards. `refused` are
+    the decoding parameters that its server does not accept, `not_sent` those and others that were
+    requested and that a request answered in this call did not have. `trouble` contains, by kind of
+    failure, the messages of requests that were waiting for another attempt when the run stopped.
+    `ignored_usage` are the implausible token counts, one text for each answer of this call that has
+    such counts.
     """
 
     model: str
@@ -92,17 +93,21 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     attempts: int = 0
     waited: float = 0.0
     left: int = 0
-    statuses: dict[str, int] = field(default_factory=dict)
-    failures: dict[str, int] = field(default_factory=dict)
+    statuses: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
     not_asked: dict[str, int] = field(default_factory=dict)
-    answered: bool = True
     halted: str = ""
     hint: str = ""
     then: str = ""
-    refused: tuple[str, ...] = ()
-    not_sent: tuple[str, ...] = ()
+    refused: list[str] = field(default_factory=list)
+    not_sent: list[str] = field(default_factory=list)
     trouble: dict[str, str] = field(default_factory=dict)
-    ignored_usage: tuple[str, ...] = ()
+    ignored_usage: list[str] = field(default_factory=list)
+
+    @property
+    def answered(self) -> bool:
+        """Whether the run has a response of the model that is not a failure."""
+        return any(count for status, count in self.statuses.items() if status != "failed")
 
 
 class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):

@@ -1,7 +1,6 @@
 """`Selection`: which items of a dataset are sent, and in which prompt variants.
 
-The columns that decide are read before the rows (`read_selected`): where ids or groups decide, a
-million items take about 200 bytes of memory each while they are chosen, and 8 afterwards.
+Items are chosen one after the other (`select`), so that only those that are selected are kept.
 """
 
 from __future__ import annotations
@@ -12,19 +11,19 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import get_args
 
 import msgspec
 import numpy as np
 from msgspec.structs import asdict, replace
 
-from keju.datasets.store import Dataset
-from keju.datasets.table import iter_rows
 from keju.definitions import QuestionForms, query_of, question_forms_of, task
 from keju.definitions.pair_forms import pair_form
 from keju.definitions.wordings import (
     RELEASED,
+    Wording,
     own_wordings,
     wording,
     wording_skip_reason,
@@ -59,9 +58,6 @@ NO_TRANSCRIPTION = _("it has no transcription, and no T1 item has its image's: n
 
 _Place = tuple[str, tuple[str, ...]]
 """A task and the hashes of an item's images."""
-
-_KIND = ("benchmark", "task", "query", "verbatim", "split")
-"""The columns on which the selection of an item depends."""
 
 _MOST_NAMED = 5
 """The number of unknown ids that an error names."""
@@ -149,217 +145,154 @@ class Selection(Record, frozen=True, kw_only=True):
         ]
 
 
-def select(items: Sequence[Item], selection: Selection, dataset: Path) -> Sequence[Item]:
-    """The selected items of a list, in their order.
+def select(
+    items: Iterable[Item],
+    selection: Selection,
+    dataset: Path,
+    keep: Callable[[Item], Item] | None = None,
+    reference: list[Item] | None = None,
+) -> Sequence[Item]:
+    """The selected items, in their order; many of them are on disk (`RecordList`).
 
     In a setting that sends the true transcription, an item without one of its own gets the
     reference of another task about the same images, also where that is not selected.
 
     Args:
-        items: all items of a dataset.
+        items: all items of a dataset; read twice in such a setting.
         selection: which items.
         dataset: the path for errors.
+        keep: reduces each selected item to what is needed. In such a setting, it keeps the
+            transcription and the images.
+        reference: gets the items of the reference split.
 
     Raises:
         UsageError: a number is not valid, a task is unknown or has no items here, an id of the list
             is unknown, or there is no such setting or script.
     """
-    rows = (
-        {name: getattr(item, name) for name in _KIND} | {"id": item.id, "group": get_group(item)}
-        for item in items
+    _check(selection)
+    chooser = _Chooser(
+        selection,
+        dataset,
+        [] if reference is None else reference,
+        ids=frozenset(selection.items or ()),
+        forms=None if selection.tasks is None else QuestionForms(selection.tasks),
+        own=own_wordings(selection.wordings),
     )
-    selected = [items[row] for row in _select_rows(rows, selection, dataset)]
+    chosen = filter(chooser.takes, items)
+    selected = RecordList(Item, chosen if keep is None else map(keep, chosen))
+    chooser.check()
+    if selection.sample is not None:
+        places = chooser.draw_sample(selection.sample, selection.seed)
+        selected = RecordList(Item, map(selected.__getitem__, places))
     if TRUE_READING.intersection(selection.settings):
-        return list(map(transcription_filler(selected, items), selected))
+        selected = RecordList(Item, map(transcription_filler(selected, items), selected))
     return selected
 
 
-def read_selected(
-    dataset: Dataset, selection: Selection, keep: Callable[[Item], Item]
-) -> tuple[Sequence[Item], tuple[Item, ...]]:
-    """The selected items of a dataset as `select` returns them, and those of its reference split.
+@dataclass
+class _Chooser:
+    """Decides item by item, in the order of the dataset, and notes what a sample is drawn from."""
 
-    Many selected items are on disk (`RecordList`). All rows are read, because the hash of the
-    dataset covers them.
+    selection: Selection
+    dataset: Path
+    reference: list[Item]
+    ids: frozenset[str]
+    forms: QuestionForms | None
+    own: Mapping[str, Wording]
+    seen_ids: set[str] = field(default_factory=set)
+    kinds: dict[tuple[str, str, str, bool], bool] = field(default_factory=dict)
+    """Whether items are asked, by benchmark, task, question form and `verbatim`."""
+    examples: list[Item] = field(default_factory=list)
+    """One item of each kind."""
+    counts: Counter[str] = field(default_factory=Counter)
+    groups: dict[str, dict[str, array[int]]] = field(default_factory=dict)
+    """The places of the chosen items, by task and group."""
+    total: int = 0
 
-    Args:
-        dataset: the dataset.
-        selection: which items.
-        keep: reduces each selected item to what is needed. In a setting that sends the true
-            transcription, it keeps the transcription and the images.
-
-    Raises:
-        KejuError: see `select` and `Dataset.items`.
-    """
-    names = [*_KIND]
-    # Ids and groups are read only where they are needed, because they take most of the memory.
-    if selection.items is not None or selection.sample is not None:
-        names.append("id")
-    if selection.sample is not None:
-        names += ["group", "images"]
-    rows = iter(_select_rows(iter_rows(dataset.items_path, names), selection, dataset.path))
-    next_row, reference, selected = next(rows, None), list[Item](), RecordList(Item)
-    for row, item in enumerate(dataset):
-        if item.split == "reference":
-            reference.append(item)
-        if row == next_row:
-            selected.append(keep(item))
-            next_row = next(rows, None)
-    if TRUE_READING.intersection(selection.settings):
-        selected = RecordList(Item, map(transcription_filler(selected, dataset), selected))
-    return selected, tuple(reference)
-
-
-class _Columns(NamedTuple):
-    """The columns that decide which rows of a table are selected.
-
-    `kinds` are items without content, one for each combination of benchmark, task, question form,
-    verbatim and split, which are few; `numbers` has the kind of each row as a place in `kinds`.
-    """
-
-    kinds: list[Item]
-    numbers: array[int]
-    ids: list[str]
-    groups: list[str]
-
-    def kind(self, row: int) -> Item:
-        """The kind of a row."""
-        return self.kinds[self.numbers[row]]
-
-    def kinds_of(self, rows: Iterable[int]) -> list[Item]:
-        """The kinds of these rows, each once."""
-        return [self.kinds[number] for number in dict.fromkeys(self.numbers[row] for row in rows)]
-
-    def where(self, rows: Sequence[int], takes: Callable[[Item], bool]) -> Sequence[int]:
-        """Those of the rows of whose kind a function returns true."""
-        kind_ids = {id(kind) for kind in self.kinds_of(rows) if takes(kind)}
-        return array("q", (row for row in rows if id(self.kind(row)) in kind_ids))
-
-
-def _select_rows(
-    table: Iterable[Mapping[str, Any]], selection: Selection, dataset: Path
-) -> Sequence[int]:
-    """The indices of the selected rows of a table, whose values may be None.
-
-    It has ids and groups, or the images that make them, where the selection needs them.
-    """
-    _check(selection)
-    places: dict[tuple[str, str, str, bool, Any], int] = {}
-    numbers, ids, groups = array("L"), list[str](), list[str]()
-    for values in table:
-        benchmark, task_id, query, verbatim, split = (values[name] for name in _KIND)
-        kind = benchmark or "", task_id or "", query or "", bool(verbatim), split or "test"
-        numbers.append(places.setdefault(kind, len(places)))
-        if "id" in values:
-            ids.append(values["id"] or "")
-        if "group" in values:
-            images = values.get("images")
-            groups.append(values["group"] or (images[0]["sha256"] if images else ids[-1]))
-    kinds = [
-        Item(id="", benchmark=benchmark, task=task_id, query=query, verbatim=verbatim, split=split)
-        for benchmark, task_id, query, verbatim, split in places
-    ]
-    columns = _Columns(kinds, numbers, ids, groups)
-    is_asked = [kind.split == "test" for kind in kinds]
-    rows: Sequence[int] = array("q", (row for row, kind in enumerate(numbers) if is_asked[kind]))
-    if selection.items is not None:
-        rows = _listed_rows(columns, rows, selection.items, dataset)
-    if selection.tasks is not None:
-        forms = _forms_here(columns.kinds_of(rows), selection.tasks, dataset)
-        rows = columns.where(rows, forms.takes)
-    if own_wordings(selection.wordings):
-        _check_worded(columns.kinds_of(rows), selection)
-        rows = columns.where(
-            rows,
-            lambda kind: any(not wording_skip_reason(kind, name) for name in selection.wordings),
-        )
-    if selection.limit is not None:
-        counts, all_rows, rows = Counter[str](), rows, array("q")
-        for row in all_rows:
-            task_id = kinds[numbers[row]].task
-            counts[task_id] += 1
-            if counts[task_id] <= selection.limit:
-                rows.append(row)
-    if not rows:
-        raise UsageError("{}: no items to ask (the test split is empty)", dataset)
-    if selection.sample is not None:
-        return _sampled_rows(columns, rows, selection.sample, selection.seed)
-    return rows
-
-
-def _listed_rows(
-    columns: _Columns, rows: Sequence[int], ids: Sequence[str], dataset: Path
-) -> Sequence[int]:
-    """The rows that a list names, by their id or the id without its question form."""
-    listed_ids, seen_ids, row_numbers = set(ids), set[str](), array("q")
-    for row in rows:
-        name, query = columns.ids[row], columns.kind(row).query
-        image = name.removesuffix(f"#{query}") if query else name
-        if names := listed_ids & {name, image}:
-            row_numbers.append(row)
-            seen_ids |= names
-    if unknown := [name for name in ids if name not in seen_ids]:
-        raise UsageError(
-            n_(
-                "{}: {:,} of the {n:,} id of --items are not in its test split: {}. The ids are "
-                "in column id of its items.parquet",
-                "{}: {:,} of the {n:,} ids of --items are not in its test split: {}. The ids are "
-                "in column id of its items.parquet",
-                len(ids),
-                dataset,
-                len(unknown),
-                listed(map(shortened, unknown[:_MOST_NAMED])),
+    def takes(self, item: Item) -> bool:
+        """Whether an item is selected, before a sample is drawn."""
+        selection = self.selection
+        if item.split != "test":
+            if item.split == "reference":
+                self.reference.append(item)
+            return False
+        if selection.items is not None:
+            # An id without its question form names the items of all forms.
+            ids = {item.id, item.id.removesuffix(f"#{item.query}") if item.query else item.id}
+            listed_ids = ids & self.ids
+            self.seen_ids |= listed_ids
+            if not listed_ids:
+                return False
+        kind = item.benchmark, item.task, item.query, item.verbatim
+        if kind not in self.kinds:
+            self.examples.append(item)
+            self.kinds[kind] = (self.forms is None or self.forms.takes(item)) and (
+                not self.own
+                or any(not wording_skip_reason(item, name) for name in selection.wordings)
             )
-        )
-    return row_numbers
+        if not self.kinds[kind]:
+            return False
+        self.counts[item.task] += 1
+        if selection.limit is not None and self.counts[item.task] > selection.limit:
+            return False
+        if selection.sample is not None:
+            groups = self.groups.setdefault(item.task, {})
+            groups.setdefault(get_group(item), array("q")).append(self.total)
+        self.total += 1
+        return True
 
+    def check(self) -> None:
+        """Check, after the last item, that every part of the selection selects something.
 
-def _forms_here(kinds: Sequence[Item], tasks: tuple[str, ...], dataset: Path) -> QuestionForms:
-    """The question forms of `--task`, all of which the dataset has."""
-    forms = QuestionForms(tasks)
-    absent = [
-        form.name
-        for form in forms.forms or ()
-        if not any(form.takes(kind.task, kind.query) for kind in kinds)
-    ]
-    if absent:
-        raise UsageError(
-            "{}: no items of task {}. Tasks here: {}",
-            dataset,
-            ", ".join(absent),
-            ", ".join(question_forms_of(kinds)),
-        )
-    return forms
-
-
-def _check_worded(kinds: Sequence[Item], selection: Selection) -> None:
-    """Check that each of the user's own wordings has a prompt for one of these kinds.
-
-    Raises:
-        UsageError: one has none.
-    """
-    for name, own in own_wordings(selection.wordings).items():
-        if all(wording_skip_reason(kind, name) for kind in kinds):
+        Raises:
+            UsageError: an id, a task or a wording of the user's own does not, or nothing does.
+        """
+        if unknown := [name for name in self.selection.items or () if name not in self.seen_ids]:
             raise UsageError(
-                "--prompts: wording {} changes nothing here: it has prompts for {}, and the "
-                "selected items are of {}",
-                name,
-                ", ".join(own.prompts),
-                ", ".join(question_forms_of(kinds)) or _("no task"),
+                n_(
+                    "{}: {:,} of the {n:,} id of --items are not in its test split: {}. The ids "
+                    "are in column id of its items.parquet",
+                    "{}: {:,} of the {n:,} ids of --items are not in its test split: {}. The ids "
+                    "are in column id of its items.parquet",
+                    len(self.selection.items or ()),
+                    self.dataset,
+                    len(unknown),
+                    listed(map(shortened, unknown[:_MOST_NAMED])),
+                )
             )
+        absent = [
+            form.name
+            for form in (self.forms.forms or () if self.forms else ())
+            if not any(form.takes(item.task, item.query) for item in self.examples)
+        ]
+        if absent:
+            raise UsageError(
+                "{}: no items of task {}. Tasks here: {}",
+                self.dataset,
+                ", ".join(absent),
+                ", ".join(question_forms_of(self.examples)),
+            )
+        forms = self.forms
+        for name, own in self.own.items():
+            asked = [item for item in self.examples if forms is None or forms.takes(item)]
+            if all(wording_skip_reason(item, name) for item in asked):
+                raise UsageError(
+                    "--prompts: wording {} changes nothing here: it has prompts for {}, and the "
+                    "selected items are of {}",
+                    name,
+                    ", ".join(own.prompts),
+                    ", ".join(question_forms_of(asked)) or _("no task"),
+                )
+        if not self.total:
+            raise UsageError("{}: no items to ask (the test split is empty)", self.dataset)
 
-
-def _sampled_rows(columns: _Columns, rows: Sequence[int], size: int, seed: int) -> Sequence[int]:
-    """Some of the rows, drawn so that tasks take turns, and within a task its groups."""
-    tasks: dict[str, dict[str, array[int]]] = {}
-    for row in rows:
-        groups = tasks.setdefault(columns.kind(row).task, {})
-        groups.setdefault(columns.groups[row], array("q")).append(row)
-    turns = [
-        _in_turn([*groups.values()], f"{seed}:{name}", shuffle_members=True)
-        for name, groups in tasks.items()
-    ]
-    return sorted(_in_turn(turns, str(seed))[:size])
+    def draw_sample(self, size: int, seed: int) -> Sequence[int]:
+        """Places of chosen items, so that tasks take turns, and within a task its groups."""
+        turns = [
+            _in_turn([*groups.values()], f"{seed}:{name}", shuffle_members=True)
+            for name, groups in self.groups.items()
+        ]
+        return sorted(_in_turn(turns, str(seed))[:size])
 
 
 def _in_turn(
@@ -438,15 +371,20 @@ def in_shard(items: Sequence[Item], shard: str | None) -> Sequence[Item]:
     """
     if not shard:
         return items
-    spelled = _SHARD.fullmatch(shard)
-    number, count = (int(spelled[1]), int(spelled[2])) if spelled else (0, 0)
-    if not 1 <= number <= count:
-        raise UsageError("--shard must be I/N, from 1/N to N/N, not {}", shard)
+    number, count = _shard_of(shard)
     images = np.fromiter(map(_hash_of_images, items), np.uint64, len(items))
     _values, first, places = np.unique(images, return_index=True, return_inverse=True)
     # The turn of each image: its rank in the order of first items.
     own = first.argsort().argsort()[places] % count == number - 1
     return RecordList(Item, (item for item, is_own in zip(items, own, strict=True) if is_own))
+
+
+def _shard_of(text: str) -> tuple[int, int]:
+    spelled = _SHARD.fullmatch(text)
+    number, count = (int(spelled[1]), int(spelled[2])) if spelled else (0, 0)
+    if not 1 <= number <= count:
+        raise UsageError("--shard must be I/N, from 1/N to N/N, not {}", text)
+    return number, count
 
 
 def _hash_of_images(item: Item) -> int:
@@ -464,36 +402,37 @@ def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
     With the name of a model, also why that model is not sent the variant: an OCR engine takes no
     prompt, so that it supports the published wording only.
     """
+    setting, reason = variant.setting, ""
     if variant.wording != RELEASED:
-        if wording_skip_reason(item, variant.wording):
-            return wording_skip_reason(item, variant.wording)
-        if takes_no_prompt(model):
-            return _("an OCR engine takes no prompt: add --wording released to ask it too")
-    return "" if variant.setting == "image" else _setting_skip_reason(item, variant.setting)
-
-
-def takes_no_prompt(model: str) -> bool:
-    """Whether a model is an OCR engine or its stored results, also with shuffled images."""
-    return role_of(model.removeprefix("shuffled:")) == "engine"
-
-
-def _setting_skip_reason(item: Item, setting: Setting) -> str:
-    """The skip reason of an item in a setting that sends a text."""
-    if task(item.task).of_pairs:
-        return _("it compares two images, and a transcription describes neither")
-    if query_of(item).form == "transcription":
-        return (
-            _("with {} the prompt would contain the answer", setting)
-            if setting in TRUE_READING
-            else _("with {} the first reading is itself the answer: use --setting image", setting)
-        )
-    if setting in OWN_READING and not item.images:
-        return _("there is no image to read first")
-    if setting in TRUE_READING and not (item.transcription or "").strip():
-        return NO_TRANSCRIPTION
-    if setting not in TEXT_ONLY and not item.images:
-        return _("there is no image to send: use --setting gold-text")
-    return ""
+        reason = wording_skip_reason(item, variant.wording)
+        # Also stored results of an engine, and with shuffled images.
+        if not reason and role_of(model.removeprefix("shuffled:")) == "engine":
+            reason = _("an OCR engine takes no prompt: add --wording released to ask it too")
+    if reason or setting == "image":
+        return reason
+    is_page = query_of(item).form == "transcription"
+    has_text = bool((item.transcription or "").strip())
+    reasons = (
+        (
+            task(item.task).of_pairs,
+            _("it compares two images, and a transcription describes neither"),
+        ),
+        (
+            is_page and setting in TRUE_READING,
+            _("with {} the prompt would contain the answer", setting),
+        ),
+        (
+            is_page,
+            _("with {} the first reading is itself the answer: use --setting image", setting),
+        ),
+        (setting in OWN_READING and not item.images, _("there is no image to read first")),
+        (setting in TRUE_READING and not has_text, NO_TRANSCRIPTION),
+        (
+            setting not in TEXT_ONLY and not item.images,
+            _("there is no image to send: use --setting gold-text"),
+        ),
+    )
+    return next((reason for applies, reason in reasons if applies), "")
 
 
 def _check(selection: Selection) -> None:
@@ -517,9 +456,12 @@ def _check(selection: Selection) -> None:
         if unknown := [value for value in values if value not in choices]:
             names = listed(choices)
             raise UsageError("no {0} {1!r}. Choose --{0} from: {2}", option, unknown[0], names)
-    if selection.pairs is not None:
-        pair_form(selection.pairs)
-    if selection.label is not None:
-        checked_label(selection.label)
-    if selection.boxes:
-        box_convention(selection.boxes)
+    forms: tuple[tuple[str | None, Callable[[str], object]], ...] = (
+        (selection.pairs, pair_form),
+        (selection.label, checked_label),
+        (selection.boxes or None, box_convention),
+        (selection.shard or None, _shard_of),
+    )
+    for text, check in forms:
+        if text is not None:
+            check(text)

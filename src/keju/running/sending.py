@@ -29,7 +29,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
-from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -54,9 +53,9 @@ from keju.running.limits import (
     RetryPolicy,
     Slots,
     add_usage,
-    may_be_paid,
 )
 from keju.running.requests import Slot
+from keju.running.run_summary import ModelSummary
 from keju.running.store import Head
 from keju.running.timing import Stopwatch, Timing
 from keju.texts import _, n_
@@ -68,9 +67,8 @@ every request is found at the cost of a few."""
 SAME_MESSAGE_LIMIT = 5
 """The number of failures with the same message, before any success, that stops a model."""
 
-SAME_KIND_LIMIT = 25
-"""The number of failures of one kind with different messages, before any success, that stops a
-model."""
+FAILURE_LIMIT = 25
+"""The number of failures with different messages, before any success, that stops a model."""
 
 _SERVER_FAILURES = frozenset({"auth", "rate", "server", "timeout", "connection"})
 _REPEATED_FAILURES = frozenset(
@@ -132,11 +130,18 @@ class ModelQueue:
         outdated: Mapping[Slot, Head] | None = None,
     ) -> None:
         self.model, self.jobs, self.total = model, jobs, total
-        self.left = total
-        """Requests that are still to be sent."""
         self.kept = kept or Counter()
-        self.not_asked = not_asked or Counter()
         self.outdated = outdated or {}
+        self.summary = ModelSummary(
+            model=model.name,
+            planned=self.kept.total() + total,
+            left=total,
+            not_asked=dict(not_asked or {}),
+        )
+        for head, number in self.kept.items():
+            self.summary.statuses[head.status] += number
+            if head.status == "failed":
+                self.summary.failures[head.kind] += number
         self.doing = ""
         """A word for the progress display if the model does something other than answer."""
         self.paid = "endpoint" in model.identity
@@ -154,31 +159,17 @@ class ModelQueue:
             first=1 if model.local else ceiling if self.succeeded else FIRST,
             per_minute=policy.per_minute if self.paid else None,
         )
-        self.statuses: Counter[str] = Counter()
-        self.failures: Counter[str] = Counter()
-        self.attempts = 0
-        self.waited = 0.0
-        self.halted: str = ""
         self.halted_by: Failure | None = None
         self.diagnosis = ""
-        self.refused: set[str] = set()
-        self.not_sent: set[str] = set()
         self.closed_by = ""
-        self.trouble: dict[str, str] = {}
-        self.ignored_usage: list[str] = []
         self._failed_in_a_row = 0
-        self._failures_by_message: Counter[tuple[str, str]] = Counter()
         self._repeated_failures: Counter[str] = Counter()
+        """Failures before the first success that the same requests would have again, by message."""
 
     @cached_property
     def cost(self) -> CostEstimator:
         """Estimates tokens and money where they are limited, or no server counts them."""
         return CostEstimator(self.model.identity, self.prices)
-
-    @property
-    def done(self) -> int:
-        """Requests that are answered or have failed permanently."""
-        return self.total - self.left
 
     @property
     def is_waiting(self) -> bool:
@@ -190,55 +181,54 @@ class ModelQueue:
 
         The model is stopped after `dead_after` failures of its server in a row. Before its first
         success it is stopped after `SAME_MESSAGE_LIMIT` failures with the same message, or
-        `SAME_KIND_LIMIT` of one kind, if the same requests would fail again.
+        `FAILURE_LIMIT` with any, if the same requests would fail again.
         """
-        self.statuses[response.status] += 1
-        self.left -= 1
+        summary, error = self.summary, response.error
+        summary.left -= 1
+        summary.asked += 1
+        summary.attempts += response.attempts
+        summary.statuses[response.status] += 1
+        for names, noted in (
+            (response.refused, summary.refused),
+            (not_sent(self.model.identity, response.decoding), summary.not_sent),
+        ):
+            noted += [name for name in names if name not in noted]
         if self.stopwatch is not None:
             self.stopwatch.note(response, pages)
-        self.attempts += response.attempts
-        self.refused.update(response.refused)
-        self.not_sent.update(not_sent(self.model.identity, response.decoding))
-        if response.error is not None and response.status == "failed":
-            self._note_failure(response.error, dead_after, response.attempts)
+        if error is not None and response.status == "failed":
+            self._note_failure(error, dead_after, response.attempts)
             return
         self._failed_in_a_row = 0
-        if response.error is None:
+        if error is None:
             self.succeeded = True
             self.slots.succeeded()
 
     def _note_failure(self, failure: Failure, dead_after: int, attempts: int) -> None:
-        kind, message, reason = failure.kind, failure.message, ""
-        self.failures[kind] += 1
+        kind, message = failure.kind, failure.message
+        self.summary.failures[kind] += 1
         self.slots.failed()
         self._failed_in_a_row = self._failed_in_a_row + 1 if kind in _SERVER_FAILURES else 0
         if self._failed_in_a_row >= dead_after:
             count = self._failed_in_a_row
             reason = _("{} requests in a row failed. The last message: {}", count, message)
+            self.halt(reason, failure)
         if attempts and kind in _REPEATED_FAILURES and not self.succeeded:
             # Numbers and names with digits (tokens, ids of requests, sizes) are not compared.
-            pattern = kind, _WITH_DIGITS.sub("#", message)
-            self._failures_by_message[pattern] += 1
-            self._repeated_failures[kind] += 1
-            if self._failures_by_message[pattern] >= SAME_MESSAGE_LIMIT:
+            self._repeated_failures[_WITH_DIGITS.sub("#", message)] += 1
+            count = self._repeated_failures.total()
+            if (
+                max(self._repeated_failures.values()) >= SAME_MESSAGE_LIMIT
+                or count >= FAILURE_LIMIT
+            ):
                 reason = _(
-                    "{} requests failed with the same message and none succeeded: {}",
-                    SAME_MESSAGE_LIMIT,
-                    message,
+                    "{} requests failed and none succeeded. The last message: {}", count, message
                 )
-            elif self._repeated_failures[kind] >= SAME_KIND_LIMIT:
-                reason = _(
-                    "{} requests failed and none succeeded. The last message: {}",
-                    SAME_KIND_LIMIT,
-                    message,
-                )
-        if reason:
-            self.halt(reason, failure)
+                self.halt(reason, failure)
 
     def halt(self, why: str, failure: Failure | None = None) -> None:
         """Stop the model; its other requests stay without a response, and are sent later."""
         if not self.slots.stopped:
-            self.halted, self.halted_by = why, failure
+            self.summary.halted, self.halted_by = why, failure
             self.slots.stop()
 
 
@@ -293,8 +283,7 @@ class Sender:
         async with asyncio.TaskGroup() as group:
             for _worker in range(min(queue.slots.ceiling, queue.total)):
                 group.create_task(self._work(queue))
-        alone = not any(queue.paid for queue in self.queues)
-        queue.timing = queue.stopwatch.timing(queue.model.name, queue.model.identity, alone=alone)
+        queue.timing = queue.stopwatch.timing(queue.model.name)
 
     async def _work(self, queue: ModelQueue) -> None:
         # The iterator is shared: each worker takes the next job that is still free.
@@ -325,22 +314,25 @@ class Sender:
             seconds = monotonic() - sent_at
             usage = outcome.usage if isinstance(outcome, Answer) else NO_USAGE
             if has_price or (queue.paid and None in (usage.input_tokens, usage.output_tokens)):
-                uncounted = self._settle(queue, request, outcome, reserved, uncounted)
+                charged, more = queue.cost.charged(request, outcome, reserved)
+                uncounted = add_usage(uncounted, more)
+                if has_price:
+                    self.budget.settle(reserved, charged)
             if isinstance(outcome, Answer):
                 if outcome.ignored_usage:
-                    queue.ignored_usage.append(outcome.ignored_usage)
+                    queue.summary.ignored_usage.append(outcome.ignored_usage)
                 return response_of(queue.model, job, outcome, seconds, attempts, uncounted)
             failure = outcome
             counted += not failure.overloaded
             wait = self._wait(queue, failure, (attempts, counted), sent_at, first_sent)
             if wait is None:
                 return response_of(queue.model, job, failure, seconds, attempts, uncounted)
-            queue.waited += wait
+            queue.summary.waited += wait
             if not await queue.slots.rest(wait):
                 break
         if failure is not None:
             # The request would have been sent again if the run had not stopped before.
-            queue.trouble.setdefault(failure.kind, str(failure))
+            queue.summary.trouble.setdefault(failure.kind, str(failure))
         return None
 
     async def _reserve(self, queue: ModelQueue, request: Request) -> float | None:
@@ -355,29 +347,6 @@ class Sender:
         if self.budget.used_up:
             self.stop()
         return None
-
-    def _settle(
-        self,
-        queue: ModelQueue,
-        request: Request,
-        outcome: Answer | AskError,
-        reserved: float,
-        earlier: Usage,
-    ) -> Usage:
-        """Replace a reservation by what was charged; the tokens that no server counted so far."""
-        cost, uncounted, charged = queue.cost, NO_USAGE, 0.0
-        if isinstance(outcome, Answer):
-            usage = outcome.usage
-            if None in (usage.input_tokens, usage.output_tokens):
-                uncounted = cost.uncounted(request, usage)
-            if cost.price:
-                charged = cost.charged(usage, uncounted)
-        elif may_be_paid(outcome.kind):
-            uncounted = cost.expected(request)
-            charged = max(reserved, cost.cost(uncounted))
-        if cost.price:
-            self.budget.settle(reserved, charged)
-        return earlier if uncounted is NO_USAGE else add_usage(earlier, uncounted)
 
     async def _attempt(self, model: Model, request: Request, deadline: float) -> Answer | AskError:
         """Send a request once; its deadline is in `deadline` seconds."""
@@ -447,14 +416,12 @@ class Interruption:
 
     signals: bool = True
     count: int = 0
-    _lock: Lock = field(default_factory=Lock)
     _act: Callable[[], object] = int
 
     def interrupt(self) -> None:
         """Interrupt the run, from any thread, also before a request is sent."""
-        with self._lock:
-            self.count += 1
-            self._act()
+        self.count += 1
+        self._act()
 
     @contextmanager
     def watching(
@@ -466,23 +433,19 @@ class Interruption:
         def act() -> None:
             if self.count > 1:
                 task.cancel()
-                return
-            sender.stop()
-            if console and sender.in_flight:
-                console.print(
-                    n_(
+            else:
+                sender.stop()
+                if console and sender.in_flight:
+                    text = n_(
                         "Stopping. Waiting for {n:,} answer under way; press Ctrl-C again to "
                         "stop without them.",
                         "Stopping. Waiting for {n:,} answers under way; press Ctrl-C again to "
                         "stop without them.",
                         sender.in_flight,
-                    ),
-                    highlight=False,
-                    soft_wrap=True,
-                )
+                    )
+                    console.print(text, highlight=False, soft_wrap=True)
 
-        with self._lock:
-            self._act = lambda: loop.call_soon_threadsafe(act)
+        self._act = lambda: loop.call_soon_threadsafe(act)
         if self.count:
             act()
         handlers: dict[signal.Signals, Any] = {}
@@ -490,16 +453,12 @@ class Interruption:
             # Not available outside the main thread; there Ctrl-C cancels at once.
             with suppress(ValueError):
                 for number in (signal.SIGINT, signal.SIGTERM) if self.signals else ():
-                    # The lock may be held here, so that the handler leaves the rest to the loop.
-                    handlers[number] = signal.signal(
-                        number, lambda *_: loop.call_soon_threadsafe(self.interrupt)
-                    )
+                    handlers[number] = signal.signal(number, lambda *_: self.interrupt())
             yield
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
-            with self._lock:
-                self._act = int
+            self._act = int
 
 
 def response_of(

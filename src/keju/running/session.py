@@ -38,7 +38,7 @@ from keju.errors import UsageError
 from keju.items import TRUE_READING, Item, Request
 from keju.models import DatasetAccess, Model, ModelOptions, open_models
 from keju.running.batching import check_batchable, send_in_batches
-from keju.running.contents import Element, RunContents, Skipped, Unread, access_of
+from keju.running.contents import Planned, RunContents, access_of
 from keju.running.limits import Budget, Policy, remaining_budget
 from keju.running.pair_reducing import reduce_pairs_for_run
 from keju.running.plan import Plan, estimate, item_to_count
@@ -46,8 +46,8 @@ from keju.running.progress import show
 from keju.running.recording import check_resumed, record_run
 from keju.running.requests import Slot, item_to_send, request_key
 from keju.running.restricted_data import SentData, check_sending, sending_question
-from keju.running.run_summary import Hint, ModelSummary, RunSummary, failure_hint
-from keju.running.selection import Selection, in_shard, read_selected, takes_no_prompt
+from keju.running.run_summary import RunSummary, failure_hint
+from keju.running.selection import Selection, select
 from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
@@ -55,7 +55,7 @@ from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
 from keju.texts import _, join_sentences
 
-Requests = Callable[[], Iterable[Element]]
+Requests = Callable[[], Iterable[Planned]]
 """The requests to a model; called twice, with the same requests in the same order."""
 
 _OURS = frozenset(
@@ -189,21 +189,18 @@ class _Session:
         dataset = Dataset.open(dataset_path)
         sends_text = bool(TRUE_READING.intersection(selection.settings))
         keep = item_to_count if planning else partial(item_to_send, transcription=sends_text)
-        items, reference = read_selected(dataset, selection, keep)
+        reference: list[Item] = []
+        items = select(dataset, selection, dataset.path, keep, reference)
         options = settings.get("options") or ModelOptions()
         if planning:
             options = replace(options, asking=False)
         opened = self.open_models(models, options, selection, access_of(dataset, reference))
         stored_items = None
         if selection.pairs is not None:
-            stored_items = self.reduce_pairs(dataset, items, selection.pairs)
+            stored_items = reduce_pairs_for_run(dataset, items, selection.pairs)
             reduced = {item.id: keep(item) for item in stored_items if reduced_form(item)}
             items = RecordList(Item, (reduced.get(item.id, item) for item in items))
-        items_of_shard = in_shard(items, selection.shard) if selection.shard else items
-        variants = selection.variants
-        self.contents = RunContents(
-            dataset, opened, items, selection, items_of_shard, variants, stored_items
-        )
+        self.contents = RunContents(dataset, opened, items, selection, stored_items)
         if self.policy.batch:
             check_batchable(self.contents, self.policy)
         self.remote = [model for model in opened if model.destinations]
@@ -230,11 +227,6 @@ class _Session:
         if own := own_wordings(selection.wordings):
             options = _with_own_prompts(options, own)
         opened = open_models(models, options, access)
-        if own and all(takes_no_prompt(model.name) for model in opened):
-            raise UsageError(
-                "--prompts: {} takes no prompt, because it is an OCR engine. Remove the option",
-                ", ".join(model.name for model in opened),
-            )
         for model in opened:
             # In another form of pairs, the same number means another candidate.
             forms = model.pair_forms
@@ -249,13 +241,6 @@ class _Session:
             if model.notes:
                 self.print(*model.notes)
         return opened
-
-    def reduce_pairs(self, dataset: Dataset, items: Sequence[Item], form: str) -> list[Item]:
-        """The selected items in a reduced pair form, as the run has stored or will store them."""
-        folder, stored = self.folder, dict[str, Item]()
-        if folder.exists() and folder.manifest().pairs == form and folder.has_its_items():
-            stored = {item.id: item for item in folder.items() if reduced_form(item)}
-        return reduce_pairs_for_run(dataset, items, form, stored)
 
     async def send(self, interruption: Interruption) -> RunSummary:
         """Send the missing requests, and store their responses in the open store."""
@@ -308,14 +293,14 @@ class _Session:
         for queue in queues:
             if queue.outdated:
                 store.drop(queue.model.name, queue.outdated)
-        record_run(contents, folder, {queue.model.name: queue.not_asked for queue in queues})
+        record_run(contents, folder, {each.model.name: each.summary.not_asked for each in queues})
         return queues
 
     def prepare_readings(self) -> list[ModelQueue]:
         """The queue of each reader: the images to transcribe where a setting needs it."""
         contents, store, queues = self.contents, self.store, []
         for reader in dict.fromkeys(contents.readers.values()):
-            requests = partial(contents.reading_requests, reader)
+            requests = partial(planned_all, partial(contents.reading_requests, reader))
             queue = prepare(reader.model, requests, store, self.policy, subset=True, readings=True)
             queue.doing = _("(reading)")
             queues.append(queue)
@@ -347,6 +332,11 @@ def _with_own_prompts(options: ModelOptions, wordings: Mapping[str, Wording]) ->
             [own.what, *systems, *(prompt.ask for prompt in own.prompts.values())]
         )
     return replace(options, stored=stored)
+
+
+def planned_all(requests: Callable[[], Iterable[Request]]) -> Iterator[Planned]:
+    """Requests of which each is to be sent."""
+    return map(Planned, requests())
 
 
 def prepare(
@@ -381,12 +371,12 @@ def prepare(
     not_asked: Counter[str] = Counter()
     failed: dict[Slot, Head] = {}
     places, digests, sources, waiting = array("q"), bytearray(), list[str](), 0
-    for place, element in enumerate(requests()):
-        if isinstance(element, Skipped):
-            not_asked[element.reason] += element.requests
+    for place, planned in enumerate(requests()):
+        request = planned.request
+        if request is None:
+            not_asked[planned.skip_reason] += 1
             continue
-        request = element.request if isinstance(element, Unread) else element
-        if isinstance(element, Unread) and element.failure is None:
+        if planned.waits:
             waiting += 1
             continue
         source = model.source_of(request)
@@ -404,14 +394,12 @@ def prepare(
 
     def jobs() -> Iterator[Job]:
         number = 0
-        for place, element in enumerate(requests()):
+        for place, planned in enumerate(requests()):
             if number == len(places):
                 return
-            if place == places[number] and not isinstance(element, Skipped):
+            if place == places[number] and planned.request is not None:
                 key = digests[32 * number : 32 * number + 32].hex()
-                request = element.request if isinstance(element, Unread) else element
-                failure = element.failure if isinstance(element, Unread) else None
-                yield Job(request, key, sources[number], failure)
+                yield Job(planned.request, key, sources[number], planned.failure)
                 number += 1
 
     return ModelQueue(
@@ -458,7 +446,8 @@ def send_requests(
     """
     policy.check()
     queues = [
-        prepare(model, partial(requests, model), store, policy, subset=True) for model in models
+        prepare(model, partial(planned_all, partial(requests, model)), store, policy, subset=True)
+        for model in models
     ]
     budget = Budget()
     if policy.prices:
@@ -527,41 +516,21 @@ def run_summary(
     interrupted: bool = False,
 ) -> RunSummary:
     """The outcome of all queues; `items` and the rest are as in `RunSummary`."""
-    models = []
     for queue in queues:
-        statuses, failures = Counter(queue.statuses), Counter(queue.failures)
-        for head, count in queue.kept.items():
-            statuses[head.status] += count
-            if head.status == "failed":
-                failures[head.kind] += count
-        answered = any(status != "failed" for status in statuses)
-        hint = failure_hint(queue.halted_by, answered=answered) if queue.halted_by else Hint()
-        summary = ModelSummary(
-            model=queue.model.name,
-            planned=queue.kept.total() + queue.total,
-            asked=queue.total - queue.left,
-            attempts=queue.attempts,
-            waited=round(queue.waited, 3),
-            left=queue.left,
-            statuses=dict(sorted(statuses.items())),
-            failures=dict(sorted(failures.items())),
-            not_asked=dict(queue.not_asked),
-            halted=queue.halted,
-            hint=join_sentences(filter(None, (hint.what, queue.diagnosis)))
-            if queue.diagnosis
-            else hint.what,
-            answered=answered,
-            then=hint.then,
-            refused=tuple(sorted(queue.refused)),
-            not_sent=tuple(sorted(queue.not_sent)),
-            trouble=dict(sorted(queue.trouble.items())),
-            ignored_usage=tuple(queue.ignored_usage),
-        )
-        models.append(summary)
+        summary = queue.summary
+        # Responses arrive in any order.
+        for name in ("refused", "not_sent"):
+            setattr(summary, name, sorted(getattr(summary, name)))
+        summary.waited = round(summary.waited, 3)
+        if failure := queue.halted_by:
+            hint = failure_hint(failure, answered=summary.answered)
+            summary.hint, summary.then = hint.what, hint.then
+            if queue.diagnosis:
+                summary.hint = join_sentences(filter(None, (hint.what, queue.diagnosis)))
     return RunSummary(
         out=out,
         items=items,
-        models=tuple(models),
+        models=tuple(queue.summary for queue in queues),
         interrupted=interrupted,
         used_up=budget.used_up,
         waiting=waiting,

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
-from keju.errors import DataError, UsageError
-from keju.files import encode_stored, lock_error, read_jsonl, read_jsonl_lines, write_atomic
+from keju.errors import DataError
+from keju.files import encode_stored, locked_file, read_jsonl, read_jsonl_lines, write_atomic
 from keju.items import Failure, Record, Request, Response, Status
 from keju.running.requests import Slot, request_key
 from keju.runs import RecordList, RunFolder
@@ -58,6 +58,7 @@ class _StoredHead(Record, frozen=True, kw_only=True):
         return Slot(self.key, self.item, self.candidate)
 
 
+_BUSY = _("{}: another keju is writing to this run. Wait for it to end, or choose another --out")
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FREE_SPACE = _(
     "Free disk space, then run the same command again. All earlier responses are stored"
@@ -83,17 +84,7 @@ class ResponseStore:
 
     def __enter__(self) -> ResponseStore:
         self.folder.path.mkdir(parents=True, exist_ok=True)
-        self._lock = FileLock(self.folder.lock_path, timeout=0)
-        try:
-            self._lock.acquire()
-        except Timeout:
-            raise UsageError(
-                "{}: another keju is writing to this run. Wait for it to end, or choose another "
-                "--out",
-                self.folder.path,
-            ) from None
-        except OSError as error:
-            raise lock_error(self.folder.lock_path, error) from None
+        self._lock = locked_file(self.folder.lock_path, self.folder.path, busy=_BUSY)
         try:
             # A judge's folder has its replies elsewhere, and no readings.
             readings = sorted(self.folder.path.glob("readings/*.jsonl"))

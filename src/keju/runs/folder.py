@@ -220,10 +220,6 @@ class RunFolder:
         """The directory of the records of unfinished batches of a model's server."""
         return self.path / "batches" / file_name(model)
 
-    def has_batches(self) -> bool:
-        """Whether a server is working on batches of this run."""
-        return any((self.path / "batches").glob("*/*.json"))
-
     def readings_path(self, reader: str) -> Path:
         """The file of the transcriptions that one model made before answering."""
         return self.path / "readings" / f"{file_name(reader)}.jsonl"

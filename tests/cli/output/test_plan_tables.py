@@ -6,7 +6,7 @@ from rich.console import Console
 
 from keju.cli.output.plan_tables import plan_notes, plan_table, totals_table
 from keju.running import Plan, PlanRow
-from keju.running.plan import NO_RULE, PlanTotal
+from keju.running.plan import NO_RULE
 
 
 def shown(table) -> str:
@@ -15,21 +15,23 @@ def shown(table) -> str:
     return console.file.getvalue()
 
 
-def total(**fields) -> PlanTotal:
+def total(**fields) -> PlanRow:
     given = {
         "model": "openai:m", "calls": 7, "stored": 0, "image_tokens": 1234,
         "input_tokens": 2345, "output_tokens": 70, "money": None, "hours": None, "counted_by": "V",
     }  # fmt: skip
-    return PlanTotal(**{**given, **fields})
+    return PlanRow(**{**given, **fields})
 
 
-def plan(*totals: PlanTotal, currency: str = "", **row) -> Plan:
+def plan(*totals: PlanRow, currency: str = "", **row) -> Plan:
     rows = tuple(
         PlanRow(
             model=each.model, task="T1", calls=each.calls, input_tokens=each.input_tokens, **row
         )
         for each in totals
     )
+    for each in totals:
+        each.unknown.update(row.get("unknown", {}))
     return Plan(items=7, rows=rows, totals=totals, currency=currency, prices_seen="2025-11")
 
 

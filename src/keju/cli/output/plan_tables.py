@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from rich.table import Table
 
 from keju.cli.output.console import name_columns, plain_table, translate
-from keju.running import Plan
+from keju.running import Plan, PlanRow
 from keju.texts import _
 
 _UNKNOWN = "?"
@@ -16,39 +15,33 @@ _UNKNOWN = "?"
 
 def plan_table(plan: Plan) -> Table:
     """The requests of a run, one row per model and task, with stored ones if there are any."""
-    there = any(row.stored for row in plan.rows)
-    columns = [
-        *name_columns("model", "task", "calls"),
-        *(name_columns("stored") if there else ()),
-        *name_columns("images", "not asked"),
-    ]
-    table = plain_table(*columns, right=range(2, len(columns) - 1))
+    table = _requests_table(plan, "task")
     for row in plan.rows:
-        cells = [row.model, row.task, f"{row.calls:,}", f"{row.images:,}"]
-        if there:
-            cells.insert(3, f"{row.stored:,}")
         skipped = "; ".join(f"{count}: {translate(why)}" for why, count in row.declined.items())
-        table.add_row(*cells, skipped)
+        table.add_row(row.model, row.task, *_counts(plan, row), skipped)
     return table
 
 
 def sums_table(plan: Plan) -> Table:
     """The requests of a run, one row per model: the sums of its tasks."""
-    stored = name_columns("stored") if any(row.stored for row in plan.rows) else []
-    columns = [
-        *name_columns("model", "tasks", "calls"),
-        *stored,
-        *name_columns("images", "not asked"),
-    ]
-    table = plain_table(*columns, right=range(1, len(columns)))
-    for model in dict.fromkeys(row.model for row in plan.rows):
-        rows = [row for row in plan.rows if row.model == model]
-        counts = [len(rows), sum(row.calls for row in rows)]
-        counts += [sum(row.stored for row in rows)] if stored else []
-        counts += [sum(row.images for row in rows)]
-        counts += [sum(sum(row.declined.values()) for row in rows)]
-        table.add_row(model, *(f"{count:,}" for count in counts))
+    table = _requests_table(plan, "tasks")
+    for total in plan.totals:
+        tasks = sum(row.model == total.model for row in plan.rows)
+        skipped = sum(total.declined.values())
+        table.add_row(total.model, f"{tasks:,}", *_counts(plan, total), f"{skipped:,}")
     return table
+
+
+def _requests_table(plan: Plan, tasks: str) -> Table:
+    stored = ["stored"] if any(row.stored for row in plan.rows) else []
+    names = ["model", tasks, "calls", *stored, "images", "not asked"]
+    numbers = range(2, len(names) - 1) if tasks == "task" else range(1, len(names))
+    return plain_table(*name_columns(*names), right=numbers)
+
+
+def _counts(plan: Plan, row: PlanRow) -> list[str]:
+    stored = [row.stored] if any(row.stored for row in plan.rows) else []
+    return [f"{count:,}" for count in (row.calls, *stored, row.images)]
 
 
 def totals_table(plan: Plan) -> Table:
@@ -80,13 +73,8 @@ def plan_notes(plan: Plan) -> Iterator[str]:
         if total.counted_by and total.image_tokens:
             rule = translate(total.counted_by)
             yield _("Images of {}: {}", total.model, rule)
-    for model in dict.fromkeys(row.model for row in plan.rows):
-        unknown: Counter[str] = Counter()
-        for row in plan.rows:
-            if row.model == model:
-                unknown.update(row.unknown)
-        for what, times in unknown.items():
-            yield _("Not counted for {}: {:,} {}", model, times, translate(what))
+        for what, count in total.unknown.items():
+            yield _("Not counted for {}: {:,} {}", total.model, count, translate(what))
     if plan.currency and plan.prices_seen:
         yield _("The prices are of {}. Check them", plan.prices_seen)
     elif plan.currency:

@@ -6,8 +6,7 @@ It imports nothing that scores or draws, since it is printed while the responses
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -15,7 +14,7 @@ from rich.table import Table
 from keju.cli.output.console import name_columns, plain_table, translate
 from keju.definitions import is_blank
 from keju.errors import shortened
-from keju.items import Failure
+from keju.items import Failure, Response
 from keju.models import MISSING
 from keju.models.base import ENDPOINTS
 from keju.running import ModelSummary, RunSummary, preset
@@ -75,16 +74,25 @@ def empty_on_blank(run: RunFolder, summary: RunSummary) -> Counter[str]:
     )
 
 
-def not_sent_lines(summary: RunSummary) -> Iterator[str]:
-    """Which requested parameters were not sent, and why."""
+def run_lines(run: RunFolder, summary: RunSummary, preset_name: str = "") -> Iterator[str]:
+    """What else there is to say about each model of a run, and the cost of the run.
+
+    Args:
+        run: the run.
+        summary: how it went.
+        preset_name: the preset with whose paper the settings are compared, if any.
+    """
     for model in summary.models:
+        if model.attempts > model.asked:
+            yield _(
+                "{}: {} sent for {}. The waiting between attempts took {:,.1f} s in total",
+                model.model,
+                n_("{n:,} request was", "{n:,} requests were", model.attempts),
+                n_("{n:,} response", "{n:,} responses", model.asked),
+                model.waited,
+            )
         for name in model.not_sent:
             yield _("{}: {}", model.model, describe_dropped(model, name))
-
-
-def usage_lines(summary: RunSummary) -> Iterator[str]:
-    """For each model: the number of answers with implausible token counts."""
-    for model in summary.models:
         if found := model.ignored_usage:
             yield n_(
                 "{}: {n:,} answer has token counts that cannot be right, such as {}. The "
@@ -95,6 +103,37 @@ def usage_lines(summary: RunSummary) -> Iterator[str]:
                 model.model,
                 found[0],
             )
+    from keju.datasets.readers.base import join_names  # All readers take 50 MB.
+
+    if any(model.statuses.get("truncated") for model in summary.models):
+        for name, items in _items_where(run, lambda response: response.status == "truncated"):
+            yield n_(
+                "{}: {n:,} response is truncated: {}. The missing part counts as wrong",
+                "{}: {n:,} responses are truncated: {}. The missing part counts as wrong",
+                len(items),
+                name,
+                join_names(items),
+            )
+    identities = run.manifest().models
+    for model in summary.models:
+        if identities.get(model.model, {}).get("kind") in ENDPOINTS:
+            yield from served_lines(run.responses(model.model))
+    if preset_name:
+        dropped = {model.model: model.not_sent for model in summary.models}
+        yield from unlike_paper(preset_name, {n: identities[n] for n in dropped}, dropped)
+    if summary.cost is not None:
+        yield _("The answers in this run cost {:,.4f} {}", summary.cost, summary.currency)
+
+
+def _items_where(
+    run: RunFolder, applies: Callable[[Response], bool]
+) -> Iterable[tuple[str, list[str]]]:
+    """The items of each model's responses for which a function returns true."""
+    items: dict[str, list[str]] = {}
+    for response in run.responses():
+        if applies(response):
+            items.setdefault(response.model, []).append(shortened(response.item))
+    return items.items()
 
 
 def describe_dropped(model: ModelSummary, name: str) -> str:
@@ -122,84 +161,46 @@ def unlike_paper(
             yield _("{}, unlike the paper of --preset {}: {}", model, name, "; ".join(found))
 
 
-def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
-    """For each model and kind of failure of a run: the count, the first message, and a hint.
+def failure_lines(run: RunFolder, summary: RunSummary) -> Iterator[str]:
+    """The failures of a run by model and kind, with hints; what was stopped, and what to do.
 
-    The hint is omitted where the summary's advice contains it.
+    A hint is omitted where the summary's advice contains it.
     """
-    from keju.datasets.readers.base import join_names  # All readers take 50 MB.
+    from keju.datasets.readers.base import join_names
 
     given = " ".join(model.hint for model in summary.models)
     answered = {model.model: model.answered for model in summary.models}
-    first: dict[tuple[str, str], Failure] = {}
-    counts: Counter[tuple[str, str]] = Counter()
-    missing: dict[str, list[str]] = {}
-    for response in RunFolder.open(path).responses():
-        if response.error is not None:
-            where = (response.model, response.error.kind)
-            counts[where] += 1
-            first.setdefault(where, response.error)
-            if response.error.kind == MISSING:
-                missing.setdefault(response.model, []).append(shortened(response.item))
-    for (model, kind), count in counts.items():
+    failures: dict[tuple[str, str], tuple[Failure, list[str]]] = {}
+    for response in run.responses():
+        if error := response.error:
+            place = response.model, error.kind
+            failures.setdefault(place, (error, []))[1].append(shortened(response.item))
+    for (model, kind), (first, items) in failures.items():
         if kind == MISSING:
             yield n_(
                 "{}: {n:,} result is missing: {}",
                 "{}: {n:,} results are missing: {}",
-                count,
+                len(items),
                 model,
-                join_names(missing[model]),
+                join_names(items),
             )
         else:
-            yield _("{}: {}× {}, first: {}", model, count, kind, first[model, kind].message)
-        hint = failure_hint(first[model, kind], answered=answered.get(model, True))
+            yield _("{}: {}× {}, first: {}", model, len(items), kind, first.message)
+        hint = failure_hint(first, answered=answered.get(model, True))
         if hint.what and hint.what not in given:
             yield _("  Hint: {}", hint.whole)
-
-
-def truncated_lines(path: Path, summary: RunSummary) -> Iterator[str]:
-    """The pages or items whose responses are truncated, for each model."""
-    if not any(model.statuses.get("truncated") for model in summary.models):
-        return
-    from keju.datasets.readers.base import join_names
-
-    found: dict[str, list[str]] = {}
-    for response in RunFolder.open(path).responses():
-        if response.status == "truncated":
-            found.setdefault(response.model, []).append(shortened(response.item))
-    for model, items in found.items():
-        yield n_(
-            "{}: {n:,} response is truncated: {}. The missing part counts as wrong",
-            "{}: {n:,} responses are truncated: {}. The missing part counts as wrong",
-            len(items),
-            model,
-            join_names(items),
-        )
-
-
-def served_changes(path: Path, summary: RunSummary) -> Iterator[str]:
-    """The models whose server reported several models, those of earlier sessions included."""
-    folder = RunFolder.open(path)
-    identities = folder.manifest().models
     for each in summary.models:
-        if identities.get(each.model, {}).get("kind") in ENDPOINTS:
-            yield from served_lines(folder.responses(each.model))
-
-
-def halted_lines(summary: RunSummary) -> Iterator[str]:
-    """The models that were stopped before all requests were sent, and why."""
-    for model in summary.models:
-        if model.halted:
-            yield _("{} was stopped: {}", model.model, model.halted)
-
-
-def trouble_lines(summary: RunSummary) -> Iterator[str]:
-    """Why requests were about to be sent again when the run stopped, by model and kind."""
-    for model in summary.models:
-        for kind, said in model.trouble.items():
+        for kind, message in each.trouble.items():
             yield _(
-                "{}: stopped while sending requests again after {}: {}", model.model, kind, said
+                "{}: stopped while sending requests again after {}: {}", each.model, kind, message
             )
+    for each in summary.models:
+        if each.halted:
+            yield _("{} was stopped: {}", each.model, each.halted)
+    counts = [_("{:,} failed", summary.failures)] * bool(summary.failures)
+    counts += [_("{:,} without a response yet", summary.left)] * bool(summary.left)
+    if summary.advice:
+        yield _("{}. {}", join_parts(counts), summary.advice)
 
 
 def unfinished_lines(run: RunFolder) -> Iterator[str]:
