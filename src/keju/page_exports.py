@@ -47,7 +47,7 @@ from keju.text import answer_part
 from keju.texts import _
 
 _ENGINES = ("rapidocr", "tesseract")
-_PROGRAMS = (*_ENGINES, "onnxruntime", "openvino", "transformers", "torch")
+_PROGRAMS = (*_ENGINES, "onnxruntime", "transformers", "torch")
 """Keys of a model's identity that are versions of programs."""
 
 _PATH = re.compile(r"[/\\.~]|[A-Za-z]:[/\\]")
