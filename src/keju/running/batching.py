@@ -22,7 +22,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record, Response
-from keju.models import AskError
+from keju.models import Answer, AskError
 from keju.models.decoding import Parameters
 from keju.running.contents import LazyImages, RunContents
 from keju.running.limits import Policy, RetryPolicy
@@ -31,7 +31,7 @@ from keju.running.store import ResponseStore
 from keju.texts import _
 
 if TYPE_CHECKING:
-    from keju.models.openai_batches import Batches, BatchResults, Result
+    from keju.models.openai_batches import Batches, BatchResults
 
 MOST_LINES, MOST_BYTES = 50_000, 190_000_000
 """The limits of one file: 50,000 requests, and a little less than 200 MB."""
@@ -131,36 +131,25 @@ class _BatchSender:
         self._file = self._folder / "next.jsonl"
         self._names: list[str] = []
         """The names of the requests in the file."""
+        self._unfinished: set[str] = set()
+        self._collected: dict[str, BatchResults] = {}
+        self._ended: list[Path] = []
+        """The records of batches whose results are collected."""
 
     async def run(self) -> None:
         """Store the results that are ready, and submit the requests that are in no batch."""
-        batches = await self._submitted()
-        unfinished: set[str] = set()
-        collected: dict[str, tuple[BatchResults, Parameters]] = {}
-        ended = []
-        for batch in batches:
-            state = await self._server.look(batch.id)
-            if not state.ended:
-                unfinished.update(batch.requests)
-                continue
-            results = await self._server.results(state, self._folder)
-            self.results.append(results)
-            if state.status == "failed" and not results:
-                self._path(batch.tag).unlink()
-                errors = msgspec.json.encode(state.errors).decode()[:300]
-                raise DataError("the server rejected batch {}: {}", batch.id, errors)
-            collected |= dict.fromkeys(results, (results, batch.parameters))
-            ended.append(batch)
-        is_first = not batches
+        await self._collect()
+        is_first = not (self._unfinished or self._ended)
         for job in self.queue.jobs:
             name = _name(job)
-            source = collected.pop(name, None)
-            result = source[0][name] if source else None
+            outcome = self._collected[name][name] if name in self._collected else None
             if job.failure is not None:
                 self._keep_failure(job, AskError(job.failure.kind, job.failure.message))
-            elif source and result and not result.unasked:
-                self._keep_result(job, result, source[1])
-            elif name in unfinished:
+            elif isinstance(outcome, AskError):
+                self._keep_failure(job, outcome)
+            elif outcome is not None:
+                self._keep_answer(job, outcome)
+            elif name in self._unfinished:
                 self.waiting += 1
             elif is_first:
                 is_first = False
@@ -170,33 +159,35 @@ class _BatchSender:
                 await self._add(name, job)
         if self._names:
             await self._submit()
-        for batch in ended:
-            self._path(batch.tag).unlink()
+        for path in self._ended:
+            path.unlink()
 
-    async def _submitted(self) -> list[SubmittedBatch]:
-        """The recorded batches, with their ids at the server; without those that never arrived."""
-        batches = []
+    async def _collect(self) -> None:
+        """Fetch the results of the recorded batches; those that never arrived are forgotten."""
         for path in sorted(self._folder.glob("*.json")):
             batch = read_json(path, SubmittedBatch)
+            state = await self._server.poll(batch.tag, batch.id)
+            if state is None:
+                path.unlink()
+                continue
             if not batch.id:
-                state = await self._server.tagged(batch.tag)
-                if state is None:
-                    path.unlink()
-                    continue
-                batch = replace(batch, id=state.id)
-                write_json(path, batch)
+                write_json(path, replace(batch, id=state.id))
             # Parameters that the server refused in an earlier session are not sent again.
             model = self._server.model
             model.parameters = replace(batch.parameters, fields=model.parameters.fields)
-            batches.append(batch)
-        return batches
+            if not state.ended:
+                self._unfinished.update(batch.requests)
+                continue
+            results = await self._server.results(state, batch.parameters, self._folder)
+            self.results.append(results)
+            if state.status == "failed" and not results:
+                path.unlink()
+                errors = msgspec.json.encode(state.errors).decode()[:300]
+                raise DataError("the server rejected batch {}: {}", state.id, errors)
+            self._collected |= dict.fromkeys(results, results)
+            self._ended.append(path)
 
-    def _keep_result(self, job: Job, result: Result, parameters: Parameters) -> None:
-        try:
-            answer = self._server.answer(result, parameters)
-        except AskError as error:
-            self._keep_failure(job, error)
-            return
+    def _keep_answer(self, job: Job, answer: Answer) -> None:
         uncounted = self.queue.cost.uncounted(job.request, answer.usage)
         if answer.ignored_usage:
             self.queue.ignored_usage.append(answer.ignored_usage)
