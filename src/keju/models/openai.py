@@ -21,7 +21,14 @@ import msgspec
 
 from keju.errors import DataError, UsageError, number_of, printable, shortened
 from keju.items import Request, Usage
-from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, Model, ModelOptions
+from keju.models.base import (
+    PUBLIC_ENDPOINT,
+    Answer,
+    AskError,
+    Model,
+    ModelOptions,
+    status_of,
+)
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts, check_no_secret, fields_of
 from keju.models.endpoints import Secrets, checked_url, destinations_of
 from keju.models.http_client import Wire
@@ -220,28 +227,28 @@ def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
         details.get("reasoning_tokens"),
         text,
     )
+    names = [
+        excerpt(name, _LONGEST_NAME) if isinstance(name, str) else ""
+        for name in (completion.get("model"), completion.get("system_fingerprint"))
+    ]
     return Answer(
         text=text,
         not_text=content.not_text,
         thinking=reasoning.text or reasoning.thinking or content.thinking,
-        status=status_of_ending(reason, text),
+        status=status_of(text) if reason == "stop" else status_of_ending(reason, text),
         finish_reason=reason,
         usage=usage,
         ignored_usage=ignored,
         decoding=as_texts(sent.sent),
         refused=sent.refused,
-        served_model=_name(completion.get("model")),
-        fingerprint=_name(completion.get("system_fingerprint")),
+        served_model=names[0],
+        fingerprint=names[1],
     )
 
 
 def _object(value: object) -> dict[str, Any]:
     """An object of JSON; empty where the value is something else."""
     return value if isinstance(value, dict) else {}
-
-
-def _name(value: object) -> str:
-    return excerpt(value, _LONGEST_NAME) if isinstance(value, str) else ""
 
 
 def checked_usage(

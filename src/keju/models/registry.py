@@ -13,7 +13,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -32,7 +32,8 @@ from keju.models.base import (
     Role,
 )
 from keju.models.function_model import PluginModel
-from keju.registry import PluginError, Registry, describe_broken
+from keju.models.images import Fit
+from keju.registry import Plugin, PluginError, Registry, describe_broken
 from keju.texts import _, using
 
 SPELLING = re.compile(r"[a-z][a-z0-9-]*(:[A-Z][A-Z0-9_/=+-]*)?")
@@ -109,9 +110,10 @@ Kinds = tuple[ModelDeclaration, ...]
 def _own_kinds() -> dict[str, str | Kinds]:
     kinds: dict[str, Kinds] = {}
     for declaration in shipped_toml("keju.models", "kinds.toml", dict[str, Kinds])["kinds"]:
+        kind = declaration.spelling.partition(":")[0]
         # An installed package declares its kind itself.
         if declaration.opens or declaration.missing:
-            kinds[declaration.kind] = (*kinds.get(declaration.kind, ()), declaration)
+            kinds[kind] = (*kinds.get(kind, ()), declaration)
     return dict(kinds)
 
 
@@ -215,7 +217,8 @@ def open_models(
     """
     if not specs:
         raise UsageError("no model is given. Name one with --model; keju models lists them")
-    options.fit.check()
+    if options.fit != Fit():
+        options.fit.check()
     models = [
         open_model(spec, options, access) if isinstance(spec, str) else spec for spec in specs
     ]
@@ -257,12 +260,13 @@ def open_model(spec: str, options: ModelOptions, access: DatasetAccess = NO_DATA
     declared = _usable(spec)
     arguments: list[object] = [rest] if declared.takes else []
     arguments += [options, access] if declared.dataset else [options]
-    is_own = isinstance(declared.opens, str)
-    # HTTP clients and engines import slowly.
-    opens = resolve_name(f"keju.models.{declared.opens}") if is_own else declared.opens
-    model: Model = opens(*arguments)
-    if plugin := MODELS.plugin_of(kind):
-        model = PluginModel(spec, model, plugin)
+    model: Model
+    if isinstance(declared.opens, str):
+        # HTTP clients and engines import slowly.
+        model = resolve_name(f"keju.models.{declared.opens}")(*arguments)
+    else:
+        plugin = cast("Plugin", MODELS.plugin_of(kind))
+        model = PluginModel(spec, declared.opens(*arguments), plugin)
     # A wrapper is local if the wrapped model is, and a pipeline in which a baseline answers is one.
     model.local = model.local or declared.local
     model.role = declared.role if model.role == "model" else model.role
@@ -291,15 +295,15 @@ def _usable(spec: str) -> ModelDeclaration:
         raise UsageError("{} is a Python function, which only keju.run can use (docs/api.md)", spec)
     kinds = MODELS.get(kind)
     if kinds is None:
-        spellings = [declared.spelling for declared in declarations()]
-        near = [spelling for spelling in spellings if spelling.partition(":")[2] == spec]
+        known = [declared.spelling for declared in declarations()]
+        near = [spelling for spelling in known if spelling.partition(":")[2] == spec]
         # A name without a kind is most often that of a model of a server.
         near = near or nearest_names(kind, MODELS) or [f"openai:{spec}"]
         raise UsageError(
             "no model {!r}.{} Models: {}",
             spec,
             did_you_mean(near),
-            ", ".join(spellings),
+            ", ".join(known),
             hint=describe_broken() or None,
         )
     declared = _declaration_in(kinds, spec)

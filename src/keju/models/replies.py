@@ -247,7 +247,7 @@ def status_of_ending(reason: str, text: str) -> Status:
     Raises:
         AskError: the reason is a failure, or is not known, so that the answer may be incomplete.
     """
-    outcome = "answered" if reason in {"", "stop"} else _outcome(reason)
+    outcome = _outcome(reason)
     if outcome == "answered":
         return status_of(text)
     if outcome in _INCOMPLETE:
