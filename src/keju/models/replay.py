@@ -49,6 +49,7 @@ _OF_REQUEST = ("setting", "script", "wording", "round")
 _USUAL = {"setting": "image", "script": "released", "wording": "released", "round": 1}
 """The values of a request that keju omits in its own lines."""
 
+_ReadRow = Callable[[Place, JsonObject], "StoredAnswer | None"]
 _Number = Annotated[int, Meta(ge=0, le=1 << 31)]
 
 
@@ -225,7 +226,6 @@ class Replay(Model):
 
     def _find(self, request: Request) -> StoredAnswer | None:
         """The answer to a request: of several that fit, the one with most of its values."""
-        wanted = [getattr(request, name) for name in _OF_REQUEST]
         # An import adds the task before ids that are numbered within each task: T7-12.
         numbered = request.item.removeprefix(f"{request.task}-")
         for name in dict.fromkeys((request.item, numbered)):
@@ -238,7 +238,10 @@ class Replay(Model):
             fitting = [
                 answer
                 for answer in answers
-                if answer.task in right_tasks and all(map(_fits, answer.request_values, wanted))
+                if answer.task in right_tasks
+                and all(
+                    getattr(answer, part) in {None, getattr(request, part)} for part in _OF_REQUEST
+                )
             ]
             if fitting:
                 return min(fitting, key=lambda answer: answer.request_values.count(None))
@@ -260,10 +263,6 @@ class Replay(Model):
     async def close(self) -> None:
         """Delete the temporary index."""
         self._index.close()
-
-
-def _fits(value: object, wanted: object) -> bool:
-    return value is None or value == wanted
 
 
 def answers_in(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, StoredAnswer]]:
@@ -304,17 +303,15 @@ def _table_answers(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, St
         )
     if suffix == ".jsonl" and not path.stat().st_size:
         return  # A run has such files where all responses of a task failed and were dropped.
-    read: Callable[[Place, JsonObject], StoredAnswer | None] | None = None
+    read: _ReadRow | None = None
     # VLMEvalKit stores an answer that begins with = as a formula.
     for place, cells in rows(path, formulas=True):
         read = read or _reading_of(place, cells, columns)
         if (answer := read(place, cells)) is not None:
-            yield place.item, answer
+            yield place.item, _without_error_text(answer, certain=read is _authors_answer)
 
 
-def _reading_of(
-    place: Place, cells: JsonObject, columns: Sequence[str]
-) -> Callable[[Place, JsonObject], StoredAnswer | None]:
+def _reading_of(place: Place, cells: JsonObject, columns: Sequence[str]) -> _ReadRow:
     """How the rows of a file are read, by its first row and the columns that the user named."""
     if columns and columns[0] in cells and cells.keys() & {*columns[1:]}:
         return partial(_row_answer, columns)
@@ -339,8 +336,7 @@ def _reading_of(
 
 
 def _unclear(place: Place, problem: str) -> DataError:
-    hint = _("Name the columns: --replay-columns ID,ANSWER")
-    return DataError(problem, file=place.file, item=place.item, hint=hint)
+    return place.error(problem, _("Name the columns: --replay-columns ID,ANSWER"))
 
 
 def _own_answer(place: Place, cells: JsonObject) -> StoredAnswer:
@@ -351,7 +347,7 @@ def _own_answer(place: Place, cells: JsonObject) -> StoredAnswer:
         raise place.error(_("not a response with item and text: {}", error)) from None
     if answer.text is None and not answer.key and answer.error is None:
         raise place.error(_("the response has no text"))
-    return _without_error_text(answer, certain=bool(answer.key))
+    return answer
 
 
 def _authors_answer(place: Place, cells: JsonObject) -> StoredAnswer | None:
@@ -361,13 +357,12 @@ def _authors_answer(place: Place, cells: JsonObject) -> StoredAnswer | None:
     content = read_content(cells["Response"])
     number = str(cells.get("Task_ID")).strip().upper()
     task = re.fullmatch(r"T?0*(\d{1,3})(?:\.0)?", number, re.ASCII)
-    answer = StoredAnswer(
+    return StoredAnswer(
         item=_id_in(place, cells, "ID"),
         text=content.text,
         not_text=content.not_text,
         task=f"T{task[1]}" if task else "",
     )
-    return _without_error_text(answer, certain=True)
 
 
 def _row_answer(columns: Sequence[str], place: Place, cells: JsonObject) -> StoredAnswer:
@@ -375,17 +370,14 @@ def _row_answer(columns: Sequence[str], place: Place, cells: JsonObject) -> Stor
     name, text = next((value for value in values if value[1] is not None), (columns[1], ""))
     if not isinstance(text, str):
         raise _unclear(place, _("the column {} does not have one text", name))
-    answer = StoredAnswer(
-        item=_id_in(place, cells, columns[0]),
-        text=text,
-        status="truncated" if len(text) == LONGEST_CELL else None,
-    )
+    error = None
     # A filter of lmms-eval may have read a letter from the message of a failure.
     counts = re.findall(r"\d+", str(cells.get("token_counts")))
     if counts and not any(map(int, counts)):
-        message = f"no tokens counted: {text}"[:300]
-        return replace(answer, error=Failure(kind="failed-elsewhere", message=message))
-    return _without_error_text(answer)
+        error = Failure(kind="failed-elsewhere", message=f"no tokens counted: {text}"[:300])
+    status: Status | None = "truncated" if len(text) == LONGEST_CELL else None
+    item = _id_in(place, cells, columns[0])
+    return StoredAnswer(item=item, text=text, status=status, error=error)
 
 
 def _id_in(place: Place, cells: JsonObject, column: str) -> str:
@@ -403,10 +395,11 @@ def _without_error_text(answer: StoredAnswer, *, certain: bool = False) -> Store
     In keju's own responses and the authors' rows "Error: " may begin an answer, so only `certain`
     wordings count there.
     """
-    if answer.error is not None or not is_error_text(answer.text or "", certain=certain):
-        return answer
-    message = " ".join((answer.text or "").split())[:300]
-    return replace(answer, error=Failure(kind="failed-elsewhere", message=message))
+    text = answer.text or ""
+    if answer.error is None and is_error_text(text, certain=certain or bool(answer.key)):
+        message = " ".join(text.split())[:300]
+        return replace(answer, error=Failure(kind="failed-elsewhere", message=message))
+    return answer
 
 
 ReadAnswers = Callable[[Path], Iterable[StoredAnswer | tuple[Item, str | None]]]
@@ -416,7 +409,7 @@ ReadAnswers = Callable[[Path], Iterable[StoredAnswer | tuple[Item, str | None]]]
 def _plugin_answer(record: object) -> StoredAnswer:
     """The answer of a record: an answer itself, or an item and its response."""
     if isinstance(record, StoredAnswer):
-        return _without_error_text(record, certain=bool(record.key))
+        return _without_error_text(record)
     item, text = record if isinstance(record, tuple | list) and len(record) == 2 else (None, None)
     if not isinstance(item, Item) or not isinstance(text, str | None):
         raise PluginError(
