@@ -1,4 +1,4 @@
-"""`ppocr` on ONNX Runtime and on OpenVINO: errors, changed texts, CPU and wall time a page.
+"""`ppocr` and RapidOCR's own settings: errors, changed texts, CPU and wall time a page.
 
 The first row is RapidOCR as it sets itself up: lines in batches of six, every core for one page,
 one page at a time. Pages are read in chunks by one row after the other, so that other load on the
@@ -33,7 +33,7 @@ from keju.errors import PrerequisiteError
 from keju.items import ImageRef, Request
 from keju.metrics import ErrorParts, error_parts
 from keju.models import ModelOptions
-from keju.models.ppocr import PPOCR, PPOCROnOpenVINO
+from keju.models.ppocr import PPOCR
 from keju.text import han_only
 
 CHUNK, RESAMPLES = 8, 2000
@@ -52,7 +52,6 @@ class AsRapidOCR(PPOCR):
 ROWS: dict[str, tuple[type[PPOCR], int | None]] = {
     "RapidOCR's settings": (AsRapidOCR, 1),
     "ppocr": (PPOCR, None),
-    "ppocr:openvino": (PPOCROnOpenVINO, None),
 }
 
 

@@ -77,39 +77,6 @@ def test_without_keju_the_watch_sees_onnxruntime_contact_its_vendor():
     assert (seen.names, seen.addresses) == ([VENDOR], ["192.0.2.1 port 443"])
 
 
-REPORTING = """
-import sys
-print("imported", file=open({record!r}, "a"))
-"""
-"""A package that takes the place of openvino_telemetry and records that it is imported."""
-
-
-@needs("openvino", "make install-semantic")
-@pytest.mark.parametrize(("first", "imported"), [("keju", False), ("sys", True)])
-def test_the_telemetry_package_of_openvino_is_not_imported_after_keju(tmp_path, first, imported):
-    """Without keju, importing OpenVINO imports it, and it sends an event."""
-    record = tmp_path / "record"
-    package = tmp_path / "openvino_telemetry"
-    package.mkdir()
-    (package / "__init__.py").write_text(REPORTING.format(record=str(record)))
-    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, "-c", f"import {first}, openvino; openvino.Core()"]
-    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": path}, timeout=120)
-    assert record.exists() == imported
-
-
-@pytest.mark.slow
-@needs("openvino", "make install-semantic")
-def test_reading_with_openvino_contacts_nobody(tmp_path):
-    need_namespaces()
-    command = ["run", "mini", "--model", "ppocr:openvino", "--task", "T1", "--limit", "2"]
-    seen = watched(
-        sys.executable, "-m", "keju", *command, "--out", tmp_path / "run", env=without_settings()
-    )
-    assert seen.status == 0, seen.stderr
-    assert (seen.names, seen.addresses) == ([], [])
-
-
 def test_the_watch_sees_names_and_addresses_of_every_protocol():
     need_namespaces()
     command = (

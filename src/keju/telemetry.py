@@ -2,16 +2,12 @@
 
 `disable` runs when keju is imported, so it covers every process that imports keju: commands,
 notebooks, Inspect, workers of Daft and Ray. Libraries read these variables once, at their own
-import or start. Values that the environment already has are replaced. Packages in
-`BLOCKED` cannot be imported afterwards.
+import or start. Values that the environment already has are replaced.
 """
 
 from __future__ import annotations
 
 import os
-import sys
-from types import ModuleType
-from typing import cast
 
 DISABLED = {
     # onnxruntime 1.31: no uploader, no events, no device identifier, no $TMPDIR/.ses (Privacy.md).
@@ -27,16 +23,6 @@ DISABLED = {
 """Environment variables by which libraries disable their telemetry, with the value that does."""
 
 
-BLOCKED = ("openvino_telemetry",)
-"""Packages that are not imported in a process that has imported keju, even if installed.
-
-OpenVINO 2026.4 sends an event when it is imported, unless this package of its dependencies is
-missing. It has no environment variable against that.
-"""
-
-
 def disable() -> None:
     """Disable the telemetry of every library that this process or its children import later."""
     os.environ.update(DISABLED)
-    # None makes an import fail as if the package were not installed.
-    sys.modules.update(dict.fromkeys(BLOCKED, cast("ModuleType", None)))

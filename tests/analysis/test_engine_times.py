@@ -131,8 +131,8 @@ def test_the_cost_of_a_server_keeps_the_currency_of_its_prices(tmp_path):
     ("identity", "runtime"),
     [
         (
-            {"kind": "ppocr", "rapidocr": "3.10.0", "openvino": "2026.4", "precision": "bf16"},
-            "rapidocr 3.10.0, openvino 2026.4, precision bf16",
+            {"kind": "ppocr", "rapidocr": "3.10.0", "onnxruntime": "1.31"},
+            "rapidocr 3.10.0, onnxruntime 1.31",
         ),
         (
             {"kind": "tesseract", "tesseract": "tesseract 5.3.0", "language": "chi_tra_vert",

@@ -59,7 +59,7 @@ PROGRAMS = {
     "openai": {"resize"},
     "http-ocr": {"resize"},
     "inspect": {"resize", "inspect_ai"},
-    "ppocr": {"rapidocr", "onnxruntime", "openvino", "precision", "model_Det", "model_Rec"},
+    "ppocr": {"rapidocr", "onnxruntime", "model_Det", "model_Rec"},
     "tesseract": {"tesseract", "language_data", "orientation_data"},
     "got": {"weights", "transformers", "torch", "dtype"},
 }
@@ -607,11 +607,10 @@ def engines(trial: Trial) -> Parts:
     ]
     runs: dict[str, tuple[object, ...]] = {
         "engines": (
-            "--model", "ppocr", "--model", "ppocr:openvino", "--model", "tesseract",
+            "--model", "ppocr", "--model", "tesseract",
             "--model", "tesseract:psm=6", "--model", "got:got", "--max-tokens", 4),
         "engines, their own order": (
-            "--model", "ppocr", "--model", "ppocr:openvino",
-            "--model", "tesseract:lang=chi_tra_vert,psm=5", "--model", "got:got",
+            "--model", "ppocr", "--model", "tesseract:lang=chi_tra_vert,psm=5", "--model", "got:got",
             "--max-tokens", 5, "--no-reading-order"),
         "inspect": ("--model", "inspect:openai/served", "--base-url", SERVER),
         "inspect, decoding": (
@@ -636,7 +635,7 @@ def engines(trial: Trial) -> Parts:
 
 
 def lacks_engines() -> bool:
-    packages = ("rapidocr", "openvino", "torch", "transformers", "inspect_ai")
+    packages = ("rapidocr", "torch", "transformers", "inspect_ai")
     return not all(map(find_spec, packages)) or which("tesseract") is None
 
 

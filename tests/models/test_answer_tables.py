@@ -239,8 +239,8 @@ def test_two_files_with_different_answers_are_an_error_that_names_both(tmp_path:
     lines(tmp_path / "a.jsonl", {"item": "x", "text": "天"}, {"item": "y", "text": "天"})
     lines(tmp_path / "b.jsonl", {"item": "y", "text": "地"}, {"item": "x", "text": "天"})
     error = refused(tmp_path, "two different answers to the same item y")
-    assert (error.file, error.item) == (str(tmp_path / "a.jsonl"), "record 2")
-    assert error.values[1] == f"{tmp_path / 'b.jsonl'}, record 1"
+    assert (error.file, error.item) == (str(tmp_path / "b.jsonl"), "record 1")
+    assert error.values[1] == f"{tmp_path / 'a.jsonl'}, record 2"
 
 
 def test_responses_of_two_models_are_an_error(tmp_path: Path):

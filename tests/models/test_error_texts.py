@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from keju.models import AskError
-from keju.models.error_texts import error_texts, is_error_text, looks_like_error
+from keju.models.replay import error_texts, is_error_text, looks_like_error
 from tests.models.conftest import replayed
 
-STORED = [(each, text) for each in error_texts().errors for text in each.examples]
+STORED = [(each, text) for each in error_texts()["errors"] for text in each.examples]
 ANSWERS = [
     "A",
     "答案：B。圖中的文字有三處訛誤（error）。",
@@ -34,7 +34,7 @@ def test_every_example_is_an_error_text(wording, text):
     assert is_error_text(text, certain=True) or not wording.certain
 
 
-@pytest.mark.parametrize("text", [text for it in error_texts().suspects for text in it.examples])
+@pytest.mark.parametrize("text", [text for it in error_texts()["suspects"] for text in it.examples])
 def test_every_suspect_looks_like_an_error(text):
     assert looks_like_error(text)
 
@@ -46,7 +46,7 @@ def test_an_answer_is_not_an_error_text(text):
 
 
 def test_every_wording_names_its_program_and_source():
-    for each in error_texts().errors:
+    for each in error_texts()["errors"]:
         assert each.program in {"VLMEvalKit", "lmms-eval"}
         assert "commit" in each.source
         assert each.examples

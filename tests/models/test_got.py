@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.errors import DataError, UsageError
 from keju.items import Request
-from keju.models import Answer, AskError, Decoding, ModelOptions, got, open_model
+from keju.models import Answer, AskError, Decoding, ModelOptions, open_model
 from keju.models.got import Got
 from tests.support.showing import stored
 from tests.support.small_got import write_got
@@ -42,12 +42,6 @@ def test_without_a_folder_it_is_wrong_use(tmp_path: Path):
     for folder in ("", str(tmp_path / "nowhere")):
         with pytest.raises(UsageError, match="needs the folder with the weights of GOT-OCR"):
             Got(folder, ModelOptions())
-
-
-def test_without_torch_it_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(got, "packages_missing", lambda: "torch")
-    with pytest.raises(PrerequisiteError, match=r"package torch.*keju.semantic"):
-        Got(str(tmp_path), ModelOptions())
 
 
 @pytest.mark.semantic

@@ -219,11 +219,11 @@ def proxied(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 @pytest.mark.parametrize(
     ("variable", "value", "name"),
     [
-        ("http_proxy", "127.0.0.1:9", "http://127.0.0.1:9 (http_proxy)"),
-        ("HTTP_PROXY", "http://127.0.0.1:9/", "http://127.0.0.1:9 (HTTP_PROXY)"),
-        ("all_proxy", "127.0.0.1:9", "http://127.0.0.1:9 (all_proxy)"),
-        ("http_proxy", f"user:{PASSWORD}@127.0.0.1:9", "http://127.0.0.1:9 (http_proxy)"),
-        ("http_proxy", f"http://user:{PASSWORD}@localhost:9", "http://localhost:9 (http_proxy)"),
+        ("http_proxy", "127.0.0.1:9", "http://127.0.0.1:9"),
+        ("HTTP_PROXY", "http://127.0.0.1:9/", "http://127.0.0.1:9"),
+        ("all_proxy", "127.0.0.1:9", "http://127.0.0.1:9"),
+        ("http_proxy", f"user:{PASSWORD}@127.0.0.1:9", "http://127.0.0.1:9"),
+        ("http_proxy", f"http://user:{PASSWORD}@localhost:9", "http://localhost:9"),
     ],
 )
 def test_a_connection_that_fails_through_a_proxy_names_it_without_its_password(
@@ -254,7 +254,9 @@ def test_a_proxy_that_keju_cannot_use_is_wrong_use(
     proxied: pytest.MonkeyPatch, variable: str, value: str
 ):
     proxied.setenv(variable, value)
-    words = f"^{variable}: not the address of an HTTP proxy.*no_proxy=nowhere.invalid"
+    words = (
+        "the proxy of the environment for http .* is not an HTTP proxy.*no_proxy=nowhere.invalid"
+    )
     with pytest.raises(UsageError, match=words) as caught:
         ask("http://nowhere.invalid/v1")
     assert PASSWORD not in str(caught.value)
@@ -278,7 +280,7 @@ def test_an_answer_of_the_proxy_itself_names_the_proxy(
     if url.startswith("http:"):
         assert (error.kind, error.retryable) == (kind, retryable)
         assert str(error).startswith(f"HTTP {status}: ")
-    assert f"(through the proxy {address} ({url.partition(':')[0]}_proxy))" in str(error)
+    assert f"(through the proxy {address})" in str(error)
 
 
 def test_a_proxy_of_the_environment_is_used(chat: Chat, monkeypatch: pytest.MonkeyPatch):

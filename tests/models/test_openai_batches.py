@@ -9,11 +9,10 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from tempfile import TemporaryFile
 
 import pytest
 
-from keju.models import AskError
+from keju.models import AskError, ModelOptions, open_model
 from keju.models.openai_batches import Batch, BatchResults
 
 _LINE = 1 << 20
@@ -28,9 +27,9 @@ async def main(url, lines, folder):
     model = open_model("openai:m", ModelOptions(base_url=url))
     server = model.batches()
     batch = Batch("b", output_file_id=lines, error_file_id=lines and "1")
-    results = await server.results(batch, Path(folder))
+    results = await server.results(batch, model.parameters, Path(folder))
     await model.close()
-    print(len(results), sum(len(results[name].response.body) for name in results))
+    print(len(results), sum(len(results[name].text) for name in results))
     results.close()
 
 asyncio.run(main("http://127.0.0.1:1/v1", "", sys.argv[3]))  # what is loaded by the first use
@@ -51,7 +50,8 @@ class _Files(BaseHTTPRequestHandler):
         self.end_headers()
         count = int(self.path.split("/")[-2])
         for number in range(count):
-            body = {"status_code": 200, "body": "字" * (_LINE // 3)}
+            choice = {"message": {"content": "字" * (_LINE // 3)}}
+            body = {"status_code": 200, "body": {"choices": [choice]}}
             line = {"custom_id": f"{count}-{number}", "response": body}
             self.wfile.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
 
@@ -84,9 +84,11 @@ def test_results_larger_than_memory_are_read_line_by_line(server: str, tmp_path:
 
 
 def results(tmp_path: Path, *lines: bytes) -> BatchResults:
-    file = TemporaryFile(dir=tmp_path)  # noqa: SIM115 - the results close it
-    file.write(b"".join(lines))
-    return BatchResults(file, Batch("b"))
+    model = open_model("openai:m", ModelOptions(base_url="http://127.0.0.1:1/v1"))
+    found = BatchResults(model.batches(), Batch("b"), model.parameters, tmp_path)
+    found.file.write(b"".join(lines))
+    found.find_places()
+    return found
 
 
 def test_the_last_line_of_a_request_counts_and_a_damaged_one_is_its_failure(tmp_path: Path):
@@ -96,8 +98,8 @@ def test_the_last_line_of_a_request_counts_and_a_damaged_one_is_its_failure(tmp_
         b'onse": {"body": {"cut\n{"custom_id": "a", "error": {"message": "2"}}',
     )
     assert list(stored) == ["a", "b"]
-    assert stored["a"].error == {"message": "2"}
-    assert "a result of batch b" in stored["b"].error["message"]
+    assert str(stored["a"]) == "2"
+    assert "a result of batch b" in str(stored["b"])
 
 
 def test_a_line_that_names_no_request_is_an_error(tmp_path: Path):

@@ -174,12 +174,7 @@ def test_as_many_pages_are_read_at_once_as_there_are_workers(monkeypatch: pytest
     assert {answer.text for answer in answers} == {"右\n中\n左"}
 
 
-@pytest.mark.parametrize(
-    ("shared", "loaded"), [(True, 1), (False, 2)], ids=["one engine for all", "one for each thread"]
-)
-def test_engines_are_loaded_as_the_runtime_needs_them(
-    monkeypatch: pytest.MonkeyPatch, shared: bool, loaded: int
-):
+def test_one_engine_serves_all_threads(monkeypatch: pytest.MonkeyPatch):
     meeting = threading.Barrier(2, timeout=20)
     engines: list[StandIn] = []
 
@@ -195,7 +190,6 @@ def test_engines_are_loaded_as_the_runtime_needs_them(
 
     monkeypatch.setattr(PPOCR, "load", load)
     monkeypatch.setattr(ppocr, "divide_cores", lambda: (2, 1))
-    monkeypatch.setattr(PPOCR, "shared", shared)
     model = PPOCR(ModelOptions())
 
     async def twice() -> None:
@@ -203,8 +197,7 @@ def test_engines_are_loaded_as_the_runtime_needs_them(
         await asyncio.gather(*(model.answer(page_request(), [white_png()]) for _ in range(2)))
 
     asyncio.run(twice())
-    assert [len(engine.calls) for engine in engines] == ([4] if shared else [2, 2])
-    assert len(engines) == loaded
+    assert [len(engine.calls) for engine in engines] == [4]
 
 
 def test_a_closed_model_loads_its_engine_when_it_is_asked_again(monkeypatch: pytest.MonkeyPatch):
@@ -233,7 +226,6 @@ def test_what_decides_an_answer_is_in_its_identity():
     on, off = (PPOCR(ModelOptions(reading_order=order)).identity for order in (True, False))
     assert (on["rapidocr"], on["lines_per_batch"]) == ("3.10.0", "1")
     assert on["onnxruntime"] == version("onnxruntime")
-    assert "precision" not in on
     assert len(on["model_Det"]) == len(on["model_Rec"]) == 64
     assert {key for key in on if on[key] != off[key]} == {"reading_order"}
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from typing import get_type_hints
 
 import pytest
 
@@ -58,7 +59,8 @@ def test_every_kind_is_a_model_that_says_what_it_is():
         if not declared.missing and isinstance(declared.opens, str):
             module, __, name = declared.opens.partition(":")
             model = getattr(importlib.import_module(f"keju.models.{module}"), name)
-            assert issubclass(model, Model), declared.spelling
+            kind = model if isinstance(model, type) else get_type_hints(model)["return"]
+            assert issubclass(kind, Model), declared.spelling
 
 
 def test_every_spelling_has_its_role():
@@ -76,5 +78,5 @@ def test_a_kind_of_which_only_some_are_spelled_names_them_all():
 
 
 def test_an_engine_of_several_runtimes_names_their_spellings():
-    with pytest.raises(UsageError, match=r"no model 'ppocr:small'.*: ppocr, ppocr:openvino$"):
+    with pytest.raises(UsageError, match=r"no model 'ppocr:small'.*: ppocr$"):
         open_model("ppocr:small", ModelOptions())

@@ -83,7 +83,7 @@ def test_two_different_answers_are_refused_and_the_same_twice_is_not(tmp_path: P
     assert replayed(lines(tmp_path / "a.jsonl", row, row), "x").text == "天"
     file = lines(tmp_path / "b.jsonl", row, {"item": "x", "text": "地"})
     with pytest.raises(
-        DataError, match=r"b\.jsonl: record 1: two .* item x; .* in record 2"
+        DataError, match=r"b\.jsonl: record 2: two .* item x; .*b\.jsonl, record 1"
     ) as caught:
         open_model(f"replay:{file}", ModelOptions())
     assert caught.value.file == str(file)

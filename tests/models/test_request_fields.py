@@ -124,7 +124,7 @@ def test_a_parameter_that_inspect_drops_can_be_sent_as_an_extra_field(chat: Chat
     [
         ("min_p", "NAME=JSON"), ("=1", "NAME=JSON"), ("a b=1", "NAME=JSON"),
         ("model=\"x\"", "keju sets"), ("messages=[]", "keju sets"),
-        ("stream=true", "keju sets"), ("word=hello", "not JSON"), ("api_key=\"x\"", "secret"),
+        ("stream=true", "keju sets"), ("word=hello", "NAME=JSON"), ("api_key=\"x\"", "secret"),
         ('headers=[{"Authorization": "x"}]', "secret"),
     ],
 )  # fmt: skip
@@ -146,7 +146,7 @@ def test_extra_fields_are_read_as_json():
     assert parse_extra_body(["a=1", 'b={"c": [true, null]}', 'd="天"']) == {
         "a": 1, "b": {"c": [True, None]}, "d": "天",
     }  # fmt: skip
-    with pytest.raises(UsageError, match="twice"):
+    with pytest.raises(UsageError, match="each name once"):
         parse_extra_body(["a=1", "a=2"])
 
 

@@ -17,10 +17,11 @@ _AT_ONCE = 24
 
 _READER = """
 import asyncio, resource, sys
+from keju.models.endpoints import Secrets
 from keju.models.http_client import Wire
 
 async def main(url, at_once):
-    wire = Wire(url, 60)
+    wire = Wire(url, 60, {}, Secrets([]))
     async def one():
         return len(await wire.send("POST", data=[b"{}"]))
     print(*await asyncio.gather(*(one() for _ in range(at_once))))

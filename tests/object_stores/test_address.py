@@ -28,7 +28,7 @@ def test_other_paths_are_not_addresses(other: str):
     assert not is_address(other)
     with pytest.raises(UsageError) as caught:
         parse_address(other)
-    assert caught.value.template.startswith("this is not an address of an")
+    assert caught.value.template.startswith("this is not an address of an object")
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,13 @@ def test_other_paths_are_not_addresses(other: str):
 def test_an_address_needs_a_bucket_and_a_prefix(wrong: str):
     with pytest.raises(UsageError) as caught:
         parse_address(wrong)
-    assert caught.value.template.startswith("{}: not a valid address. Use")
+    assert caught.value.template.startswith("this is not an address of an object")
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated():
     with pytest.raises(UsageError) as caught:
         Dataset.open(Path("s3://AKIAEXAMPLE:wJalrXUtnFEMI@bucket/set"))
-    assert caught.value.template.startswith("the {0}:// address contains")
+    assert caught.value.template.startswith("this is not an address of an object")
     assert "AKIA" not in str(caught.value)
     assert "wJalr" not in str(caught.value)
 

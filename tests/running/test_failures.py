@@ -165,7 +165,7 @@ def test_an_address_without_v1_is_corrected_in_the_same_run(
     stopped = run(dataset, ["openai:served"], tmp_path / "r", options=wrong)
     assert stopped.failures == 5
     assert "Does the address end in /v1?" in stopped.advice
-    assert f"The server answers at {chat.url} and lists the model served" in stopped.advice
+    assert f"The server at {chat.url} lists 1 model: served" in stopped.advice
     assert "same --out" in stopped.advice
     assert chat.stats()["requests"] == 0
 

@@ -278,7 +278,10 @@ DAMAGES: dict[str, Damage] = {
         # XML names its own encoding, and without a name it is UTF-8. In a text with one Chinese
         # character GB18030 is not certain.
         to_text(_recode("gb18030")), "same",
-        dict.fromkeys(("page-xml", "alto", "obi-recognition", "obi-deciphering", "obi-recognition, labelme"), "error"),
+        dict.fromkeys(
+            ("page-xml", "alto", "obi-recognition", "obi-deciphering", "obi-recognition, labelme"),
+            "error",
+        ),
     ),
     "a text is in UTF-16": Damage(to_text(_recode("utf-16")), "same"),
     "an item occurs twice": Damage(_repeat_record),

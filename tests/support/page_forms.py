@@ -581,7 +581,7 @@ def lossy_forms() -> dict[str, tuple[str, str, str]]:
         "page header": (
             ".xml",
             page(region(columns) + region(line(TITLE), attributes='type="header"')),
-            f"header “{TITLE.text}”",
+            f"header: “{TITLE.text}”",
         ),
         "alto CONTENT of a line": (
             ".xml",
@@ -614,7 +614,7 @@ def lossy_forms() -> dict[str, tuple[str, str, str]]:
         "alto TopMargin": (
             ".xml",
             alto(block(alto_columns) + block(block(alto_line(TITLE)), "TopMargin")),
-            f"TopMargin “{TITLE.text}”",
+            f"TopMargin: “{TITLE.text}”",
         ),
         "hocr text outside the page": (
             ".hocr",
@@ -624,16 +624,16 @@ def lossy_forms() -> dict[str, tuple[str, str, str]]:
         "hocr header area": (
             ".hocr",
             hocr(span("ocr_header", hocr_line(TITLE), tag="div") + hocr_columns),
-            f"header “{TITLE.text}”",
+            f"header: “{TITLE.text}”",
         ),
         "hocr header of another engine": (
             ".hocr",
             hocr(hocr_line(TITLE, "ocr_header") + hocr_columns),
-            f"header “{TITLE.text}”",
+            f"header: “{TITLE.text}”",
         ),
         "hocr page number": (
             ".hocr",
             hocr(span("ocr_pageno", TITLE.text) + hocr_columns),
-            f"page-number “{TITLE.text}”",
+            f"page-number: “{TITLE.text}”",
         ),
     }

@@ -220,7 +220,7 @@ def test_a_plan_needs_neither_sdk_nor_key():
         ("inspect:unknown/model", {}, "unknown"),
         ("inspect:openai-api/other/model", {}, "OTHER_API_KEY"),
         (OPENAI, {"api_key_env": "NO_SUCH_KEY"}, "Set the environment variable NO_SUCH_KEY"),
-        (OPENAI, {"base_url": "http://user:pw@host/v1"}, "contains no user, password"),
+        (OPENAI, {"base_url": "http://user:pw@host/v1"}, "without user, password"),
     ],
 )
 def test_wrong_use_is_said_in_a_line(spec: str, options: dict[str, str], words: str):

@@ -14,7 +14,7 @@ from keju.runs import RunFolder
 from keju.texts import _
 
 _RUNTIME = (
-    "rapidocr", "onnxruntime", "openvino", "runtime", "precision", "tesseract", "transformers",
+    "rapidocr", "onnxruntime", "runtime", "tesseract", "transformers",
     "torch",
 )  # fmt: skip
 """Parts of an identity about the engine's runtime: versions, and the number format."""

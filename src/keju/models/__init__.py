@@ -13,11 +13,11 @@ from keju.models.base import (
     ModelOptions,
     Role,
 )
-from keju.models.drafts import drafted_by
 from keju.models.images import Fit
 from keju.models.registry import (
     ModelKind,
     check_models,
+    drafted_by,
     model_kinds,
     open_model,
     open_models,

@@ -116,8 +116,7 @@ class Decoding(Record, frozen=True, kw_only=True):
 
 
 Role = Literal["model", "engine", "answers", "baseline"]
-"""The role of a model: it answers, it transcribes, it has responses of others, or it is a baseline.
-"""
+"""A model answers, an engine transcribes, answers are those of others; baselines are floors."""
 
 RESULTS = "results"
 """The kind of an engine that keju does not run and whose results are read from files."""
@@ -179,13 +178,10 @@ class ModelOptions(Record, frozen=True, kw_only=True):
 class DatasetAccess(NamedTuple):
     """The data of a dataset that a model may use.
 
-    Attributes:
-        reference: the labelled items of the reference split.
-        tested_items: returns the items of the test split that have images, of which only the images
-            may be used.
-        images_of: returns the stored bytes of images, read on access; None without a dataset.
-        pages_of: returns the images to transcribe with their names, computed on demand; None
-            without a dataset.
+    `reference` are the labelled items of the reference split. `tested_items` returns the items of
+    the test split that have images, of which only the images may be used. `images_of` returns the
+    stored bytes of images, read on access, and `pages_of` the images to transcribe with their
+    names, computed on demand; both are None without a dataset.
     """
 
     reference: Sequence[Item] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -54,9 +55,8 @@ class ClusterEngine(Model):
         start_ray(address)
         self._actors, hosts = _start_actors(model, options)
         self.destinations = tuple(sorted(host for host in hosts if not is_this_machine(host)))
-        # The pages that each instance reads at a time.
-        described = {node: actor.describe.remote() for node, actor in self._actors.items()}
-        self._pages = {node: self._check(node, instance) for node, instance in described.items()}
+        self._pages = self._check_nodes()
+        """The pages that each instance reads at a time."""
         self.concurrency = sum(self._pages.values())
         self._in_work: Counter[str] = Counter()
 
@@ -101,24 +101,27 @@ class ClusterEngine(Model):
         self._actors = {}
         await self._model.close()
 
-    def _check(self, node: str, described: Any) -> int:  # noqa: ANN401 - a reference of Ray
-        """Check an instance by its description; return how many pages it reads at a time."""
+    def _check_nodes(self) -> dict[str, int]:
+        """Check all instances; return how many pages each reads at a time."""
         import ray  # noqa: PLC0415 - heavy, optional
 
-        identity, concurrency, error = ray.get(described)
-        if error:
-            raise UsageError(
-                "the node {} of the Ray cluster cannot run the engine: {}", node, error
-            )
-        if different := sorted(dict(identity.items() ^ self.identity.items())):
-            raise UsageError(
-                "{0} on the node {1} differs from {0} on this machine in {2}",
-                self.name,
-                node,
-                different[0],
-                hint="Install the same versions and weights on all machines",
-            )
-        return int(concurrency)
+        pages = {}
+        described = {node: actor.describe.remote() for node, actor in self._actors.items()}
+        for node, description in described.items():
+            identity, pages[node], error = ray.get(description)
+            if error:
+                raise UsageError(
+                    "the node {} of the Ray cluster cannot run the engine: {}", node, error
+                )
+            if different := sorted(dict(identity.items() ^ self.identity.items())):
+                raise UsageError(
+                    "{0} on the node {1} differs from {0} on this machine in {2}",
+                    self.name,
+                    node,
+                    different[0],
+                    hint="Install the same versions and weights on all machines",
+                )
+        return pages
 
 
 def on_ray(
@@ -183,23 +186,19 @@ def _start_actors(spec: str, options: ModelOptions) -> tuple[dict[str, Any], set
 class _EngineActor:
     """The actor: one engine, which is loaded with its first page.
 
-    Args:
-        spec: the model string.
-        options: as for the engine itself.
-        threads: of torch, since Ray gives an actor with one core one thread; 0 for other engines.
+    `threads` are those of torch, since Ray gives an actor with one core one thread; 0 for other
+    engines.
     """
 
     def __init__(self, spec: str, options: ModelOptions, threads: int) -> None:
         self._spec, self._options, self._threads = spec, options, threads
-        self._model: Model | None = None
 
     async def describe(self) -> tuple[dict[str, str], int, str]:
         """The engine's identity, its concurrency, and why it cannot be used."""
         try:
-            model = self._opened()
+            return dict(self._model.identity), self._model.concurrency, ""
         except KejuError as error:
             return {}, 0, str(error)
-        return dict(model.identity), model.concurrency, ""
 
     async def answer(
         self, request: Request, images: Sequence[bytes]
@@ -209,17 +208,17 @@ class _EngineActor:
         A pickled answer would be stored with fields that have their default.
         """
         try:
-            return msgspec.msgpack.encode(await self._opened().answer(request, images))
+            return msgspec.msgpack.encode(await self._model.answer(request, images))
         except AskError as error:
             return error.kind, str(error), error.retryable
         except KejuError as error:  # The engine cannot be opened again after its process ended.
             return "engine", str(error), False
 
-    def _opened(self) -> Model:
-        if self._model is None:
-            self._model = open_model(self._spec, self._options)
-            if self._threads:
-                import torch  # noqa: PLC0415 - seconds to import, and absent from the base
+    @cached_property
+    def _model(self) -> Model:
+        model = open_model(self._spec, self._options)
+        if self._threads:
+            import torch  # noqa: PLC0415 - seconds to import, and absent from the base
 
-                torch.set_num_threads(self._threads)
-        return self._model
+            torch.set_num_threads(self._threads)
+        return model

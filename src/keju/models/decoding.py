@@ -92,11 +92,9 @@ class Parameters(Record, frozen=True, kw_only=True):
         }
 
     def after(self, message: str, tried: Parameters) -> Parameters | None:
-        """Return the parameters for a new attempt; None if the message refuses none of those sent.
+        """The parameters for a new attempt; None if the message refuses none of those sent.
 
-        Args:
-            message: the server's message.
-            tried: the parameters sent; other requests may have been refused more since.
+        `tried` are those sent; other requests may have been refused more since.
         """
         refused = refused_in(message) & tried.sent.keys()
         renames = _OLD_LIMIT in tried.sent and bool(_NEW_LIMIT_ASKED.search(message))
@@ -135,9 +133,8 @@ def as_texts(fields: Mapping[str, Any]) -> dict[str, str]:
 def not_sent(identity: Mapping[str, str], decoding: Mapping[str, str] | None) -> tuple[str, ...]:
     """The parameters that a model's identity requests and that a request did not have.
 
-    Args:
-        identity: of the model; only models behind an endpoint or provider send parameters.
-        decoding: the request's fields; None where they are not known, which gives an empty result.
+    Only models behind an endpoint or provider send parameters. `decoding` are the request's fields;
+    None where they are not known, which gives an empty result.
     """
     if decoding is None or identity.get("kind") not in ENDPOINTS:
         return ()
@@ -170,23 +167,21 @@ def fields_of(decoding: Decoding) -> dict[str, Any]:
 
 
 def parse_extra_body(fields: Iterable[str]) -> dict[str, Any]:
-    """Parse extra fields of the body, each spelled ``NAME=JSON``.
+    """Parse extra fields of the body, each spelled ``NAME=JSON``, and check them.
 
     Raises:
-        UsageError: a field does not have that form, is given twice, is set by keju or names a
-            secret.
+        UsageError: a field does not have that form, or is given twice; as `checked_extra_body`.
     """
     values: dict[str, Any] = {}
     for field in fields:
         name, __, value = field.partition("=")
-        if name in values:
-            raise UsageError("--extra-body: {} is given twice", name)
         try:
-            values[name] = msgspec.json.decode(value if _NAME.fullmatch(name) else "")
+            right = _NAME.fullmatch(name) and name not in values
+            values[name] = msgspec.json.decode(value if right else "")
         except (msgspec.DecodeError, RecursionError):
             raise UsageError(
-                "--extra-body {0}: the form is NAME=JSON, and this is not JSON. Write text in "
-                "quotes: {0}='\"…\"'",
+                "--extra-body {0}: the form is NAME=JSON, each name once. Write text in quotes: "
+                "{0}='\"…\"'",
                 name,
             ) from None
     return checked_extra_body(values)
@@ -245,14 +240,14 @@ def declared_dtype(dtype: str) -> str:
 
 
 def check_no_secret(name: str, options: ModelOptions, secrets: Secrets) -> None:
-    """Check that the texts that a run stores contain no secret.
+    """Check that the system prompt, wordings and extra fields, which a run stores, have no secret.
 
     Raises:
-        UsageError: the system prompt, a wording or an extra field contains a secret.
+        UsageError: one of them contains a secret.
     """
-    extra = as_texts(options.decoding.extra_body)
-    fields = {f"--extra-body {field}": value for field, value in extra.items()}
-    texts = {"--system-prompt": options.system_prompt, **options.stored, **fields}
+    texts = {"--system-prompt": options.system_prompt, **options.stored}
+    for field, value in as_texts(options.decoding.extra_body).items():
+        texts[f"--extra-body {field}"] = value
     for option, text in texts.items():
         if secrets.hide(text) != text:
             raise UsageError(

@@ -9,13 +9,10 @@ from keju.errors import UsageError
 
 
 class DiskIndex:
-    """Tables of SQLite in a file without a name, which is deleted when it is closed.
+    """Tables of SQLite in a file without a name (in ``TMPDIR``), which `close` deletes.
 
-    SQLite creates the file in the folder for temporary files (``TMPDIR``). A run may look records
-    up in another thread than the one that stored them, but never in two at the same time.
-
-    Args:
-        statements: statements that create the tables and their indexes.
+    A run may look records up in another thread than the one that stored them, but never in two at
+    the same time. `statements` create the tables and their indexes.
     """
 
     def __init__(self, *statements: str) -> None:

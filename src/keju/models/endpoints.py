@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
-from typing import NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from keju.errors import UsageError
-from keju.texts import _
 
 _SHORTEST = 8
 """The minimum length of a key; a shorter one, such as EMPTY for a local server, is a word."""
@@ -27,6 +23,16 @@ _MIN_KEY_LENGTH = 16
 _KEY_NAMES = re.compile("KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 
 
+def _host_of(url: str) -> str:
+    """The host of an http or https address; empty for any other text."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in {"http", "https"} and parts.port != 0
+    except ValueError:
+        return ""
+    return (usable and parts.hostname) or ""
+
+
 def checked_url(url: str, what: str, example: str, secret_in: str) -> str:
     """The address without a slash at its end.
 
@@ -39,18 +45,12 @@ def checked_url(url: str, what: str, example: str, secret_in: str) -> str:
     Raises:
         UsageError: not an http or https address of a host, or one that may contain a secret.
     """
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise UsageError("not {}; one looks like {}", what, example)
-    if any(mark in url for mark in "@?#"):
+    if not _host_of(url) or any(mark in url for mark in "@?#"):
         raise UsageError(
-            "{} ends with its path and contains no user, password or query, because run.json "
-            "stores it. Put the secret into {}",
+            "not {}; one looks like {}, without user, password and query, because run.json stores "
+            "it. Put the secret into {}",
             what,
+            example,
             secret_in,
         )
     return url.rstrip("/")
@@ -61,9 +61,9 @@ def destinations_of(url: str) -> tuple[str, ...]:
 
     If the environment's proxy is used for an address of this machine, it is the proxy's host.
     """
-    host = urlsplit(url).hostname or ""
-    if is_this_machine(host) and (proxy := proxy_for(url)):
-        host = proxy.host
+    host = _host_of(url)
+    if is_this_machine(host):
+        host = _host_of(proxy_for(url))
     return () if not host or is_this_machine(host) else (host,)
 
 
@@ -85,52 +85,39 @@ def is_this_machine(host: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-class Proxy(NamedTuple):
-    """A proxy of the environment: its address, which may contain a password, its host, its name."""
+def proxy_for(url: str) -> str:
+    """The address of the environment's proxy for an address, or an empty string.
 
-    url: str
-    host: str
-    name: str
-
-
-def proxy_for(url: str) -> Proxy | None:
-    """The environment's proxy for an address, or None.
-
-    A value without a scheme is the address of an HTTP proxy, as other programs read it. The
-    variable ``all_proxy`` counts where there is none for the scheme of the address.
+    It may contain a password (see `without_password`). A value without a scheme is the address of
+    an HTTP proxy, as other programs read it. The variable ``all_proxy`` counts where there is none
+    for the scheme of the address.
 
     Raises:
         UsageError: keju cannot use the proxy.
     """
     parts = urlsplit(url)
     if not parts.hostname or proxy_bypass(parts.hostname) or proxy_bypass(parts.netloc):
-        return None
+        return ""
     proxies = getproxies()
-    scheme = parts.scheme if parts.scheme in proxies else "all"
-    if not (value := proxies.get(scheme, "").strip()):
-        return None
-    names = (f"{scheme}_proxy", f"{scheme}_proxy".upper())
-    variable = next((name for name in names if os.environ.get(name)), "")
-    variable = variable or _("proxy settings of the system")
-    address = value if "://" in value else f"http://{value}"
-    host = ""
-    with suppress(ValueError):
-        proxy = urlsplit(address)
-        if proxy.scheme in {"http", "https"} and proxy.port != 0:
-            host = proxy.hostname or ""
-    if not host:
+    address = proxies.get(parts.scheme, proxies.get("all", "")).strip()
+    if address and "://" not in address:
+        address = f"http://{address}"
+    if address and not _host_of(address):
         raise UsageError(
-            "{}: not the address of an HTTP proxy, the only kind that keju supports",
-            variable,
-            hint=_(
-                "Set {} to an address such as http://127.0.0.1:7890 (most SOCKS proxies listen for "
-                "HTTP too), or set no_proxy={} to reach this server without a proxy",
-                variable,
-                parts.hostname,
-            ),
+            "the proxy of the environment for {0} ({0}_proxy or all_proxy) is not an HTTP proxy, "
+            "the only kind that keju supports. Set it to an address such as http://127.0.0.1:7890 "
+            "(most SOCKS proxies listen for HTTP too), or set no_proxy={1} to reach this server "
+            "without a proxy",
+            parts.scheme,
+            parts.hostname,
         )
-    proxy_text = f"{proxy.scheme}://{proxy.netloc.rpartition('@')[2]} ({variable})"
-    return Proxy(address, host, proxy_text)
+    return address
+
+
+def without_password(url: str) -> str:
+    """The address of a proxy without user and password."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def find_keys(environment: Mapping[str, str]) -> list[str]:
@@ -158,24 +145,22 @@ class Secrets:
         }
         # A longer key may contain a shorter one.
         self._keys = sorted(secrets, key=len, reverse=True)
-        self._escaped = re.compile(
-            "|".join(
-                "".join(
-                    rf"(?:{re.escape(mark)}|\\u{ord(mark):04x}|\\{re.escape(mark)})" for mark in key
-                )
-                for key in self._keys
-            ),
-            re.IGNORECASE,
-        )
+        self._escaped = re.compile("|".join(map(_escaped, self._keys)), re.IGNORECASE)
 
     def hide(self, text: str) -> str:
         """Return a text without the keys."""
         for key in self._keys:
             text = text.replace(key, "***")
-        # The pattern is slow, and a key contains no line break (\n).
+        # The pattern is slow, and a key contains no line break (\\n).
         may_be_escaped = self._keys and any(mark in text for mark in ("\\u", "\\/"))
         return self._escaped.sub("***", text) if may_be_escaped else text
 
     def hide_bytes(self, body: bytes) -> bytes:
         """Return a reply without the keys, which are in ASCII."""
         return self.hide(body.decode("latin-1")).encode("latin-1") if self._keys else body
+
+
+def _escaped(key: str) -> str:
+    """A pattern of a key, each character as it is or as JSON may escape it."""
+    marks = ((re.escape(mark), f"{ord(mark):04x}") for mark in key)
+    return "".join(rf"(?:{plain}|\\u{code}|\\{plain})" for plain, code in marks)

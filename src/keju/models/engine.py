@@ -22,11 +22,9 @@ from keju.texts import _
 class PageReading(NamedTuple):
     """The result of an engine for one image.
 
-    Attributes:
-        lines: in the engine's own order; their ids are set by `Engine`.
-        size: width and height of the image to which the positions of the lines refer.
-        text: the text, where it is not that of the lines.
-        finish_reason: ``length`` where the text was cut off; empty for engines without a limit.
+    `lines` are in the engine's own order, without ids. `size` is the width and height of the image
+    to which their positions refer, `text` the text where it is not that of the lines, and
+    `finish_reason` is ``length`` where the text was cut off.
     """
 
     lines: Sequence[Line] = ()
@@ -62,9 +60,7 @@ class Engine(Model):
     def read(self, data: bytes, name: str) -> PageReading:
         """Read one image; `data` are its stored bytes, `name` is its name in errors.
 
-        Raises:
-            AskError: there is no answer. Any other exception, except those of keju, is a failure
-                of the kind ``engine``.
+        Any exception, except those of keju, is a failure of the kind ``engine``.
         """
         raise NotImplementedError
 
@@ -88,14 +84,13 @@ class Engine(Model):
                 reason = describe_exception(error)[:300]
                 raise AskError("engine", _("{}: {}", self.program, reason)) from error
             prefix = f"{index + 1}-" if len(request.images) > 1 else ""
-            page_lines: Sequence[Line] = [
-                replace(line, id=f"{prefix}{number}")
-                for number, line in enumerate(page.lines, start=1)
-            ]
+            numbered = enumerate(page.lines, start=1)
+            page_lines = [replace(line, id=f"{prefix}{number}") for number, line in numbered]
             text = page.text
             if self.ordering and all(line.polygon for line in page_lines):
                 order = order_lines(page_lines, width=page.size[0], height=page.size[1])
-                text, page_lines = page_text(order.reading), order.reading + order.marginalia
+                text = page_text(order.reading)
+                page_lines = [*order.reading, *order.marginalia]
             elif text is None:
                 text = "\n".join(line.text for line in page_lines)
             texts.append(text)
@@ -103,12 +98,8 @@ class Engine(Model):
             if finish_reason != "length":
                 finish_reason = page.finish_reason
         text = "\n".join(filter(None, texts))
-        return Answer(
-            text=text,
-            status="truncated" if finish_reason == "length" else status_of(text),
-            finish_reason=finish_reason,
-            lines=tuple(lines),
-        )
+        status = "truncated" if finish_reason == "length" else status_of(text)
+        return Answer(text=text, status=status, finish_reason=finish_reason, lines=tuple(lines))
 
     async def close(self) -> None:
         """Release threads, connections and memory."""

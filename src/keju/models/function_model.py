@@ -22,22 +22,6 @@ Function = Callable[[list[bytes], str], str] | Callable[[list[bytes], str], Awai
 _NAME = re.compile(r"[^\s:/\\]([^\x00-\x1f\x7f:/\\]{0,78}[^\s:/\\])?")
 
 
-async def _called(name: str, function: Callable[..., object], *arguments: object) -> Answer:
-    """The answer of a user's function; one that is not async is called in a thread."""
-    if inspect.iscoroutinefunction(function):
-        result = await function(*arguments)
-    else:
-        result = await asyncio.to_thread(function, *arguments)
-        if inspect.isawaitable(result):
-            result = await result
-    if isinstance(result, str):
-        return Answer(text=result, status=status_of(result))
-    if not isinstance(result, Answer):
-        kind = type(result).__name__
-        raise AskError("engine", _("{} returned a {} instead of a text", name, kind))
-    return result
-
-
 class PythonModel(Model):
     """A Python function that answers requests, with the name ``python:NAME``.
 
@@ -73,13 +57,11 @@ class PythonModel(Model):
                 )
         if not callable(function):
             raise TypeError(f"function is a {type(function).__name__}, which cannot be called")
-        if not _NAME.fullmatch(name):
+        if not _NAME.fullmatch(name) or concurrency < 1:
             raise ValueError(
-                f"name {name!r}: give 1 to 80 characters, without line breaks, ':', '/' and '\\', "
-                "that begin and end with a visible one"
+                f"name {name!r}, concurrency {concurrency}: give 1 to 80 characters, without line "
+                "breaks, ':', '/' and '\\', that begin and end with a visible one, and 1 or more"
             )
-        if concurrency < 1:
-            raise ValueError(f"concurrency is {concurrency}. Give 1 or more")
         self.name = f"{PYTHON}:{name}"
         self.identity = {"kind": PYTHON, "version": version}
         self.concurrency = concurrency
@@ -96,7 +78,22 @@ class PythonModel(Model):
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The function's text."""
-        return await _called(self.name, self._function, list(images), request.prompt)
+        return await self._called(self._function, list(images), request.prompt)
+
+    async def _called(self, function: Callable[..., object], *arguments: object) -> Answer:
+        """The answer of a function; one that is not async is called in a thread."""
+        if inspect.iscoroutinefunction(function):
+            result = await function(*arguments)
+        else:
+            result = await asyncio.to_thread(function, *arguments)
+            if inspect.isawaitable(result):
+                result = await result
+        if isinstance(result, str):
+            return Answer(text=result, status=status_of(result))
+        if not isinstance(result, Answer):
+            kind = type(result).__name__
+            raise AskError("engine", _("{} returned a {} instead of a text", self.name, kind))
+        return result
 
 
 class _Attributes(msgspec.Struct):
@@ -105,7 +102,7 @@ class _Attributes(msgspec.Struct):
     destinations: tuple[str, ...]
 
 
-class PluginModel(Model):
+class PluginModel(PythonModel):
     """A model of a plug-in: exceptions in it name the plug-in.
 
     Its name is the user's model string, and its identity names the plug-in, so that another version
@@ -140,7 +137,7 @@ class PluginModel(Model):
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The model's answer."""
         try:
-            return await _called(self.name, self._model.answer, request, images)
+            return await self._called(self._model.answer, request, images)
         except (KejuError, MemoryError, BrokenPipeError):
             raise
         except (Exception, SystemExit) as error:

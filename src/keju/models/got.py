@@ -8,22 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from keju.encoders.folder import (
-    INSTALL,
     LOCAL,
     best_device,
     load_model,
     loading,
     model_config,
-    packages_missing,
     quiet,
     weights_file,
     weights_hash,
 )
-from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.errors import DataError, UsageError
 from keju.local_paths import check_local
 from keju.models.base import ModelOptions
 from keju.models.engine import Engine, PageReading, picture
-from keju.texts import _
 
 _MOST_TOKENS = 4096
 """The default maximum of new tokens per image: the limit of its authors."""
@@ -43,7 +40,6 @@ class Got(Engine):
 
     Raises:
         UsageError: no directory is named, it is an address, or it does not exist.
-        PrerequisiteError: torch or transformers is not installed.
         DataError: the directory does not contain such a model.
     """
 
@@ -55,41 +51,35 @@ class Got(Engine):
             raise UsageError(
                 "got:{} needs the folder with the weights of GOT-OCR, as in got:DIR", folder
             )
-        if missing := packages_missing():
-            raise PrerequisiteError(_("the model 'got' (package {})", missing), INSTALL)
         self._folder = Path(folder)
         self.name = f"got:{self._folder}"
         model_config(self._folder, _KINDS)
         weights_file(self._folder)
         self._most = options.decoding.max_tokens or _MOST_TOKENS
-        self._loaded: tuple[Any, Any, str] | None = None
 
     @cached_property
     def identity(self) -> dict[str, str]:
         """The hash of the weights, versions, precision, and the limit of tokens."""
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
 
-        device = best_device(torch)
         return {
             "kind": "got",
             "weights": weights_hash(self._folder, _KINDS),
             "transformers": version("transformers"),
             "torch": version("torch"),
-            "dtype": "bfloat16" if device == "cuda" else "float32",
+            "dtype": "bfloat16" if best_device(torch) == "cuda" else "float32",
             "max_tokens": str(self._most),
         }
 
     def read(self, data: bytes, name: str) -> PageReading:
         """The text of one image."""
         image = picture(data, name)
-        if self._loaded is None:
-            self._loaded = _load(self._folder)
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
 
-        model, processor, device = self._loaded
+        model, processor = self._loaded
         tokenizer, vision = processor.tokenizer, model.config.vision_config
         count = (vision.image_size // vision.patch_size // _SHRUNK) ** 2
-        tensors = processor(image, num_image_tokens=count, return_tensors="pt").to(device)
+        tensors = processor(image, num_image_tokens=count, return_tensors="pt").to(model.device)
         tensors["pixel_values"] = tensors["pixel_values"].to(model.dtype)
         with torch.inference_mode(), quiet():
             tokens = model.generate(
@@ -103,22 +93,23 @@ class Got(Engine):
         text = tokenizer.decode(tokens, skip_special_tokens=True).strip()
         return PageReading(text=text, finish_reason="stop" if complete else "length")
 
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        """The model on its device, and its processor."""
+        import torch  # noqa: PLC0415
+        import transformers  # noqa: PLC0415
+
+        if not any((self._folder / name).is_file() for name in _PROCESSOR):
+            raise DataError("has no {}", _PROCESSOR[0], file=self._folder)
+        with loading(self._folder):
+            processor = transformers.AutoProcessor.from_pretrained(str(self._folder), **LOCAL)
+        device = best_device(torch)
+        dtype = torch.bfloat16 if device == "cuda" else torch.float32
+        kind = transformers.GotOcr2ForConditionalGeneration
+        model = load_model(kind, self._folder, "model", dtype=dtype)
+        return model.to(device).eval(), processor
+
     async def close(self) -> None:
         """Release the model."""
         await super().close()
-        self._loaded = None
-
-
-def _load(folder: Path) -> tuple[Any, Any, str]:
-    """The model, its processor, and the device on which it computes."""
-    import torch  # noqa: PLC0415
-    import transformers  # noqa: PLC0415
-
-    device = best_device(torch)
-    dtype = torch.bfloat16 if device == "cuda" else torch.float32
-    if not any((folder / name).is_file() for name in _PROCESSOR):
-        raise DataError("has no {}", _PROCESSOR[0], file=folder)
-    with loading(folder):
-        processor = transformers.AutoProcessor.from_pretrained(str(folder), **LOCAL)
-    model = load_model(transformers.GotOcr2ForConditionalGeneration, folder, "model", dtype=dtype)
-    return model.to(device).eval(), processor, device
+        vars(self).pop("_loaded", None)

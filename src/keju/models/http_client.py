@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from socket import gaierror
-from weakref import WeakKeyDictionary
 
 import aiohttp
 
 from keju.models.base import AskError
-from keju.models.endpoints import Secrets, proxy_for
+from keju.models.endpoints import Secrets, proxy_for, without_password
 from keju.models.replies import error_of_status, excerpt
 from keju.texts import _
 
@@ -23,12 +22,10 @@ LARGE = 2 << 20
 service may be."""
 
 _LARGE_AT_A_TIME = 2
-"""The number of large replies that are read at one time, of all servers together. With `MOST_BYTES`
-this limits the memory of a run at any concurrency: the others wait, unread, in their servers."""
+"""The number of large replies of a server that are read at one time. With `MOST_BYTES` this limits
+the memory of a run at any concurrency: the others wait, unread, in their servers."""
 
 _CONNECT_SECONDS = 30.0
-
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
 class Wire:
@@ -48,18 +45,13 @@ class Wire:
     """
 
     def __init__(
-        self,
-        url: str,
-        timeout: float,
-        headers: Mapping[str, str] | None = None,
-        secrets: Secrets | None = None,
+        self, url: str, timeout: float, headers: Mapping[str, str], secrets: Secrets
     ) -> None:
-        self.url = url
-        self._timeout = timeout
-        self._headers = headers or {}
-        self.secrets = secrets or Secrets([])
+        self.url, self.secrets = url, secrets
+        self._timeout, self._headers = timeout, headers
         self._proxy = proxy_for(url)
         self._session: aiohttp.ClientSession | None = None
+        self._turns = asyncio.Semaphore(_LARGE_AT_A_TIME)
 
     async def send(
         self,
@@ -92,7 +84,6 @@ class Wire:
                 connector=aiohttp.TCPConnector(limit=0),
                 timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=_CONNECT_SECONDS),
             )
-        charset: str | None = None
         try:
             async with self._session.request(
                 method,
@@ -100,29 +91,43 @@ class Wire:
                 data=content,
                 headers=headers,
                 allow_redirects=False,
-                proxy=self._proxy.url if self._proxy else None,
+                proxy=self._proxy or None,
             ) as reply:
-                charset = reply.charset
                 is_success = 200 <= reply.status < 300
-                body = await _read(reply, store if is_success else None)
+                body = await self._read(reply, store if is_success else None)
             body = self.secrets.hide_bytes(body)
             if is_success:
-                if charset not in {None, "utf-8"}:
+                if reply.charset not in {None, "utf-8"}:
                     body.decode()  # Read as UTF-8, the text of an answer would be damaged.
                 return body
             fields = {name.lower(): self.secrets.hide(text) for name, text in reply.headers.items()}
             failure = error_of_status(reply.status, body, fields)
         except AskError as error:
             failure = error
-        except UnicodeDecodeError:
-            problem = _("the reply is in {} and not in UTF-8", charset)
-            failure = AskError("bad-response", problem)
-        except (aiohttp.ClientError, OSError) as error:
+        except (aiohttp.ClientError, OSError, UnicodeDecodeError) as error:
             failure = _error_of_exception(error)
-        if self._proxy is not None:  # It may be away, or answer itself (403, 407, 502).
-            proxied = _("{} (through the proxy {})", failure.problem, self._proxy.name)
-            failure = failure.with_message(proxied)
+        if self._proxy:  # It may be away, or answer itself (403, 407, 502).
+            proxy = without_password(self._proxy)
+            failure = failure.with_message(_("{} (through the proxy {})", failure.problem, proxy))
         raise failure.with_message(self.secrets.hide(str(failure)))
+
+    async def _read(
+        self, reply: aiohttp.ClientResponse, store: Callable[[bytes], object] | None
+    ) -> bytes:
+        """The body of a reply; empty where its parts are stored."""
+        body = bytearray()
+        async with AsyncExitStack() as turn:
+            async for part in reply.content.iter_any():
+                if store:
+                    store(part)
+                    continue
+                if len(body) <= LARGE < len(body) + len(part):
+                    await turn.enter_async_context(self._turns)
+                body += part
+                if len(body) > MOST_BYTES:
+                    problem = _("the reply is longer than {} MB", MOST_BYTES >> 20)
+                    raise AskError("bad-response", problem)
+            return bytes(body)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -138,31 +143,12 @@ async def _pieces(data: list[bytes]) -> AsyncIterator[bytes]:
         yield data.pop()
 
 
-async def _read(reply: aiohttp.ClientResponse, store: Callable[[bytes], object] | None) -> bytes:
-    """The body of a reply; empty where its parts are stored."""
-    body = bytearray()
-    async with AsyncExitStack() as turn:
-        async for part in reply.content.iter_any():
-            if store:
-                store(part)
-                continue
-            if len(body) <= LARGE < len(body) + len(part):
-                loop = asyncio.get_running_loop()
-                # Each event loop has its own semaphore.
-                turns = _turns.setdefault(loop, asyncio.Semaphore(_LARGE_AT_A_TIME))
-                await turn.enter_async_context(turns)
-            body += part
-            if len(body) > MOST_BYTES:
-                raise AskError(
-                    "bad-response", _("the reply is longer than {} MB", MOST_BYTES >> 20)
-                )
-        return bytes(body)
-
-
 def _error_of_exception(error: Exception) -> AskError:
     """Classify an exception raised instead of a reply."""
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return error_of_status(error.status, error.message, error.headers or {})
+    if isinstance(error, UnicodeDecodeError):
+        return AskError("bad-response", _("the reply is not in UTF-8"))
     causes: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and len(causes) < 10:

@@ -75,19 +75,6 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     at_once: int = 2
     ordered: bool = True
 
-    def secrets(self) -> dict[str, str]:
-        """The values of its environment variables.
-
-        Raises:
-            UsageError: one is not set.
-        """
-        texts = map(str, (*self.fields.values(), *self.headers.values()))
-        names = dict.fromkeys(name for text in texts for name in Template(text).get_identifiers())
-        values = {name: os.environ.get(name, "").strip() for name in names}
-        if missing := [name for name, value in values.items() if not value]:
-            raise UsageError("the OCR service needs the environment variable {}", missing[0])
-        return values
-
 
 class HttpOcr(Engine):
     """One OCR service; its declaration describes its requests and replies (see `Service`).
@@ -105,14 +92,18 @@ class HttpOcr(Engine):
 
     def __init__(self, spec: str, options: ModelOptions) -> None:
         self.name = f"http-ocr:{spec}"
-        self._service = service_of(spec)
-        self.ordering = options.reading_order and not self._service.ordered
-        self.concurrency = self._service.at_once
-        self._values = self._service.secrets() if options.asking else {}
-        headers = {name: str(self._filled(text)) for name, text in self._service.headers.items()}
-        self.destinations = destinations_of(self._service.url)
-        secrets = Secrets(self._values.values())
-        self._wire = Wire(self._service.url, options.timeout, headers, secrets)
+        self._service = service = service_of(spec)
+        self.ordering = options.reading_order and not service.ordered
+        self.concurrency = service.at_once
+        self.destinations = destinations_of(service.url)
+        texts = map(str, (*service.fields.values(), *service.headers.values()))
+        names = {name for text in texts for name in Template(text).get_identifiers()}
+        self._values = {name: os.environ.get(name, "").strip() for name in sorted(names)}
+        missing = [name for name, value in self._values.items() if not value]
+        if missing and options.asking:
+            raise UsageError("the OCR service needs the environment variable {}", missing[0])
+        headers = {name: str(self._filled(text)) for name, text in service.headers.items()}
+        self._wire = Wire(service.url, options.timeout, headers, Secrets(self._values.values()))
 
     @cached_property
     def identity(self) -> dict[str, str]:
@@ -138,9 +129,8 @@ class HttpOcr(Engine):
         try:
             reply = json_value(body)
         except ValueError:
-            raise _bad_reply(
-                f"no JSON: {excerpt(body[:2000].decode('utf-8', 'replace'))}"
-            ) from None
+            words = excerpt(body[:2000].decode("utf-8", "replace"))
+            raise _bad_reply(f"no JSON: {words}") from None
         ref = request.images[index]
         return PageReading(list(lines_of(reply, self._service.reply)), (ref.width, ref.height))
 
@@ -154,26 +144,24 @@ class HttpOcr(Engine):
 
 
 def service_of(spec: str) -> Service:
-    """The service of that name: one that keju knows, a TOML file, or an address.
-
-    A service at an address is assumed to have the API of 看典古籍.
+    """The service that a TOML file declares, 看典古籍, or one at an address with the same API.
 
     Raises:
         UsageError: no such service or file, or not a valid address.
         DataError: the file does not declare a service.
     """
-    if spec.endswith(".toml") and "://" not in spec:
+    is_address = spec.startswith(("http://", "https://"))
+    if spec.endswith(".toml") and not is_address:
         service = read_toml(Path(spec), Service, what="a declaration of an OCR service")
-    else:
+    elif is_address or spec == _PUBLISHED:
         service = shipped_toml("keju.models", f"services/{_PUBLISHED}.toml", Service)
-        if spec.startswith(("http://", "https://")):
-            service = replace(service, url=spec)
-        elif spec != _PUBLISHED:
-            raise UsageError(
-                "http-ocr: needs an address, a file.toml or {} after it, not {!r}", _PUBLISHED, spec
-            )
+    else:
+        raise UsageError(
+            "http-ocr: needs an address, a file.toml or {} after it, not {!r}", _PUBLISHED, spec
+        )
+    url = spec if is_address else service.url
     place = "an environment variable"
-    url = checked_url(service.url, "an OCR service's address", "https://host/ocr", place)
+    url = checked_url(url, "an OCR service's address", "https://host/ocr", place)
     return replace(service, url=url)
 
 
@@ -188,8 +176,7 @@ def lines_of(reply: object, form: ReplyForm) -> Iterator[Line]:
         kinds = (fault.kind for fault in form.faults if any(word in message for word in fault.says))
         kind = next(kinds, "bad-response")
         problem = _("the service reports: {}", message)
-        is_busy = kind == "rate"
-        raise AskError(kind, problem, retryable=kind in _RETRYABLE, overloaded=is_busy)
+        raise AskError(kind, problem, retryable=kind in _RETRYABLE, overloaded=kind == "rate")
     entries = _at(reply, form.lines)
     if not isinstance(entries, list):
         raise _bad_reply(f"no list at {form.lines}")

@@ -11,13 +11,12 @@ import asyncio
 import base64
 import io
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import prod, sqrt
 from pathlib import PurePosixPath
 from typing import Self
 
 import PIL
-from msgspec.structs import replace
 from PIL import Image
 
 from keju.definitions import has_task, task
@@ -67,13 +66,17 @@ class Fit(Record, frozen=True, kw_only=True):
 
     def size(self, ref: ImageRef) -> tuple[int, int]:
         """Width and height at which an image is sent, unless its bytes require less."""
-        pixels = ref.width * ref.height
-        if self.max_pixels is None or pixels <= self.max_pixels:
-            return ref.width, ref.height
-        scale = sqrt(self.max_pixels / pixels)
-        while prod(size := _size(ref.width, ref.height, scale)) > max(1, self.max_pixels):
+        return next(self._sizes(ref.width, ref.height))
+
+    def _sizes(self, width: int, height: int) -> Iterator[tuple[int, int]]:
+        """Smaller and smaller sizes, from the largest one within the limit of pixels."""
+        most = self.max_pixels or width * height
+        scale = min(1.0, sqrt(most / (width * height)))
+        while True:
+            size = max(1, int(width * scale)), max(1, int(height * scale))
+            if prod(size) <= most:
+                yield size
             scale *= _SMALLER
-        return size
 
     def touches(self, ref: ImageRef) -> bool:
         """Whether an image is beyond a limit."""
@@ -89,27 +92,19 @@ class Fit(Record, frozen=True, kw_only=True):
         Raises:
             DataError: it cannot be decoded.
         """
-        image = small = open_image(data, name=ref.path)
+        image = open_image(data, name=ref.path)
         lossless = ref.path.rpartition(".")[2].lower() in _LOSSLESS
-        scale = 1.0
-        if self.max_pixels is not None:
-            scale = min(1.0, sqrt(self.max_pixels / prod(image.size)))
+        sizes = self._sizes(*image.size)
         while True:
-            if scale < 1.0:
-                size = _size(image.width, image.height, scale)
-                small = image.resize(size, Image.Resampling.LANCZOS)
+            size = next(sizes)
+            is_whole = size == image.size
+            small = image if is_whole else image.resize(size, Image.Resampling.LANCZOS)
             for form in ("PNG", "JPEG") if lossless else ("JPEG",):
                 file = io.BytesIO()
                 small.save(file, form, quality=_QUALITY, subsampling=0)  # PNG has neither
                 byte_count = file.getbuffer().nbytes
-                written = replace(ref, width=small.width, height=small.height, size=byte_count)
-                if small.size == (1, 1) or not self.touches(written):
+                if size == (1, 1) or self.max_bytes is None or byte_count <= self.max_bytes:
                     return file.getvalue(), f"image/{form.lower()}"
-            scale *= _SMALLER
-
-
-def _size(width: int, height: int, scale: float) -> tuple[int, int]:
-    return max(1, int(width * scale)), max(1, int(height * scale))
 
 
 def mime_of(ref: ImageRef) -> str:
@@ -128,11 +123,8 @@ def mime_of(ref: ImageRef) -> str:
 class DataUrls:
     """A cache of recent ``data:`` URLs, each a JSON string with its quotes.
 
-    Several models, rounds and questions use the same image close together. The size is limited in
-    bytes because pages differ a hundredfold in size.
-
-    Args:
-        capacity: the maximum number of bytes.
+    Several models, rounds and questions use the same image close together. The size is limited to
+    `capacity` bytes and not to a number of images because pages differ a hundredfold in size.
     """
 
     def __init__(self, capacity: int = 6 << 20) -> None:
@@ -141,12 +133,7 @@ class DataUrls:
         self._urls: OrderedDict[tuple[str, str, Fit], bytes] = OrderedDict()
 
     async def get(self, ref: ImageRef, read: Callable[[], bytes], fit: Fit) -> bytes:
-        """The URL of an image, scaled down only where a limit requires it.
-
-        Args:
-            ref: the image.
-            read: returns its bytes; called only if the URL is not cached.
-            fit: the limits of the model.
+        """The URL of an image within the limits of a model; `read` is called if it is not cached.
 
         Raises:
             DataError: the image has no media type, cannot be decoded, or `read` raised it.

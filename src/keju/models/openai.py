@@ -19,9 +19,16 @@ from typing import Any
 
 import msgspec
 
-from keju.errors import DataError, UsageError, printable, shortened
+from keju.errors import DataError, UsageError, number_of, printable, shortened
 from keju.items import Request, Usage
-from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, Model, ModelOptions
+from keju.models.base import (
+    PUBLIC_ENDPOINT,
+    Answer,
+    AskError,
+    Model,
+    ModelOptions,
+    status_of,
+)
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts, check_no_secret, fields_of
 from keju.models.endpoints import Secrets, checked_url, destinations_of
 from keju.models.http_client import Wire
@@ -118,12 +125,8 @@ class OpenAICompatible(Model):
             reply = await self._wire.send("POST", "/chat/completions", body)
             return read_answer(reply, sent)
         except AskError as error:
-            changed = (
-                self.parameters.after(error.server_message, sent)
-                if error.kind in MAY_REFUSE
-                else None
-            )
-            if changed is None:
+            changed = self.parameters.after(error.server_message, sent)
+            if changed is None or error.kind not in MAY_REFUSE:
                 raise
             self.parameters = changed
         return await self.answer(request, images)
@@ -169,9 +172,9 @@ class OpenAICompatible(Model):
                 if names and (path or self._model not in names):
                     shown = ", ".join(printable(shortened(name, 80)) for name in names[:10])
                     more = f" … and {len(names) - 10:,} more" if len(names) > 10 else ""
-                    count = "the model" if len(names) == 1 else f"{len(names):,} models:"
-                    server = f"The server answers at {endpoint}{path} and" if path else "The server"
-                    return f"{server} lists {count} {shown}{more}"
+                    count = number_of(len(names), "model")
+                    place = f" at {endpoint}{path}" if path else ""
+                    return f"The server{place} lists {count}: {shown}{more}"
         return ""
 
     def batches(self) -> Batches:
@@ -207,21 +210,21 @@ def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
             raise error_of_object(error)
     if not isinstance(choice.get("message"), dict):
         raise error_of_object(reply)
-    refusal = read_content(message.get("refusal")).text
     content = read_content(message.get("content"))
     text = content.text
     if isinstance(message.get("content"), int | float | dict) and message["content"] != {}:
         # A server that parses a model's answer as JSON returns 12345 for the text "12345".
         text = json.dumps(message["content"], ensure_ascii=False)
-    if refusal and not text:
+    if not text and (refusal := read_content(message.get("refusal")).text):
         raise AskError("refused", excerpt(refusal))
     reasoning = read_content(message.get("reasoning_content") or message.get("reasoning"))
     reason = reason_word(choice.get("finish_reason") or choice.get("native_finish_reason"))
     counts = _object(completion.get("usage"))
+    details = _object(counts.get("completion_tokens_details"))
     usage, ignored = checked_usage(
         counts.get("prompt_tokens"),
         counts.get("completion_tokens"),
-        _object(counts.get("completion_tokens_details")).get("reasoning_tokens"),
+        details.get("reasoning_tokens"),
         text,
     )
     names = [
@@ -232,7 +235,7 @@ def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
         text=text,
         not_text=content.not_text,
         thinking=reasoning.text or reasoning.thinking or content.thinking,
-        status=status_of_ending(reason, text),
+        status=status_of(text) if reason == "stop" else status_of_ending(reason, text),
         finish_reason=reason,
         usage=usage,
         ignored_usage=ignored,
@@ -254,33 +257,23 @@ def checked_usage(
     """The plausible token counts of a reply, and the others as ``name value``, joined by commas.
 
     Costs and limits are computed from these numbers, and a gateway may report anything. A count
-    that is not a whole number from 0 to 20 million is not used, nor is 0 for a prompt or for a text
-    that exist; keju's own estimate then replaces it.
-
-    Args:
-        prompt: tokens of the prompt; None where the server reports none.
-        completion: tokens of the answer, reasoning included.
-        reasoning: tokens of the reasoning.
-        text: the answer.
+    that is not a whole number from 0 to 20 million is not used, nor is 0 for a prompt or for the
+    answer `text` that exist; keju's own estimate then replaces it. `reasoning` tokens are part of
+    the tokens of the completion.
     """
     reported = {
-        "prompt_tokens": (prompt, 1),
-        "completion_tokens": (completion, 1 if text.strip() else 0),
-        "reasoning_tokens": (reasoning, 0),
+        "input_tokens": ("prompt_tokens", prompt, 1),
+        "output_tokens": ("completion_tokens", completion, 1 if text.strip() else 0),
+        "thinking_tokens": ("reasoning_tokens", reasoning, 0),
     }
     counts: dict[str, int] = {}
     ignored: list[str] = []
-    for name, (value, least) in reported.items():
+    for field, (name, value, least) in reported.items():
         count = int(value) if isinstance(value, float) and value.is_integer() else value
         if type(count) is int and least <= count <= _MOST_TOKENS:
-            counts[name] = count
+            counts[field] = count
         elif value is not None:
             # The digits of a huge number are not written out.
             is_huge = type(count) is int and abs(count) > 10**18
             ignored.append(f"{name} {'more than 10^18' if is_huge else excerpt(str(value), 40)}")
-    usage = Usage(
-        input_tokens=counts.get("prompt_tokens"),
-        output_tokens=counts.get("completion_tokens"),
-        thinking_tokens=counts.get("reasoning_tokens"),
-    )
-    return usage, ", ".join(ignored)
+    return Usage(**counts), ", ".join(ignored)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import aiohttp
 import msgspec
@@ -28,12 +28,11 @@ if TYPE_CHECKING:
     from keju.models.decoding import Parameters
     from keju.models.openai import OpenAICompatible
 
-_TAG = "keju"
-
 _T = TypeVar("_T")
+_TAG = "keju"
 _CUSTOM_ID = re.compile(rb'"custom_id"\s*:\s*"([\w-]+)"')
-_PAGE = 100
-_PAGES = 20
+_PAGES = 20  # of 100 batches each
+_NOT_PROCESSED = frozenset({"batch_expired", "batch_cancelled"})
 
 
 class Batch(Struct):
@@ -52,85 +51,48 @@ class Batch(Struct):
         return self.status in {"completed", "failed", "expired", "cancelled"}
 
 
-class _Reply(Struct):
-    status_code: int = 200
-    body: Any = None
-
-
-class Result(Struct):
-    """One line of a batch's results: an HTTP reply, or an error instead."""
-
-    custom_id: str
-    response: _Reply | None = None
-    error: Any = None
-
-    @property
-    def unasked(self) -> bool:
-        """Whether the batch ended before this request was processed."""
-        code = self.error.get("code") if isinstance(self.error, dict) else None
-        return self.response is None and str(code) in {"batch_expired", "batch_cancelled"}
-
-
-class _File(Struct):
-    id: str
-
-
 class _Listed(Struct):
     data: list[Batch]
     has_more: bool = False
 
 
+class _Reply(Struct):
+    status_code: int = 200
+    body: Any = None
+
+
+class _Result(Struct):
+    custom_id: str
+    response: _Reply | None = None
+    error: Any = None
+
+
 class Batches:
-    """The batches of one model at its server.
+    """The batches of one model at its server, which `read` reads a reply of.
 
     Its methods raise `AskError` where the server does not do what they ask, and `line` where an
     image cannot be read.
-
-    Args:
-        model: the model.
-        wire: the connections to its server.
-        read: reads a reply to a request with some parameters.
     """
 
     def __init__(
         self, model: OpenAICompatible, wire: Wire, read: Callable[[bytes, Parameters], Answer]
     ) -> None:
-        self.model, self._wire, self._read = model, wire, read
+        self.model, self.wire, self.read = model, wire, read
 
     async def line(self, name: str, request: Request, images: Sequence[bytes]) -> bytes:
         """A request as a line of a batch's file, with the caller's name for it."""
         body = await self.model.body(request, images)
-        about = msgspec.json.encode(
-            {"custom_id": name, "method": "POST", "url": "/v1/chat/completions"}
-        )
-        return b"".join((about[:-1], b',"body":', *body, b"}\n"))
-
-    def answer(self, result: Result, sent: Parameters) -> Answer:
-        """The answer in a line of a batch's results.
-
-        Args:
-            result: the line.
-            sent: the parameters with which the batch was submitted.
-        """
-        reply = result.response
-        if reply is None or reply.body is None:
-            failure = error_of_object(result.error or "the batch gave no reply")
-            if failure.kind == "bad-response":
-                failure = AskError("server", excerpt(failure.server_message))
-            raise failure
-        if not 200 <= reply.status_code < 300:
-            raise error_of_status(reply.status_code, reply.body, {})
-        return self._read(msgspec.json.encode(reply.body), sent)
+        about = {"custom_id": name, "method": "POST", "url": "/v1/chat/completions"}
+        return b"".join((msgspec.json.encode(about)[:-1], b',"body":', *body, b"}\n"))
 
     async def submit(self, file: Path, tag: str) -> Batch:
         """Upload a file of requests and start a batch."""
         form = aiohttp.FormData()
         form.add_field("purpose", "batch")
         with file.open("rb") as stream:
-            form.add_field(
-                "file", stream, filename=f"{tag}.jsonl", content_type="application/jsonl"
-            )
-            stored = await self._ask("POST", "/files", _File, form)
+            name, kind = f"{tag}.jsonl", "application/jsonl"
+            form.add_field("file", stream, filename=name, content_type=kind)
+            stored = await self._ask("POST", "/files", Batch, form)
         fields = {
             "input_file_id": stored.id,
             "endpoint": "/v1/chat/completions",
@@ -139,35 +101,35 @@ class Batches:
         }
         return await self._ask("POST", "/batches", Batch, [msgspec.json.encode(fields)])
 
-    async def look(self, name: str) -> Batch:
-        """The state of a batch."""
-        return await self._ask("GET", f"/batches/{name}", Batch)
-
-    async def tagged(self, tag: str) -> Batch | None:
-        """The batch with a tag of ours, searched among the last 2,000."""
+    async def poll(self, tag: str, name: str = "") -> Batch | None:
+        """The batch of that name, or else with that tag of ours, among the last 2,000."""
+        if name:
+            return await self._ask("GET", f"/batches/{name}", Batch)
         after = ""
         for __ in range(_PAGES):
-            page = await self._ask("GET", f"/batches?limit={_PAGE}{after}", _Listed)
+            page = await self._ask("GET", f"/batches?limit=100{after}", _Listed)
             for batch in page.data:
                 if batch.metadata and batch.metadata.get(_TAG) == tag:
                     return batch
             if not page.has_more or not page.data:
-                return None
+                break
             after = f"&after={page.data[-1].id}"
         return None
 
-    async def results(self, batch: Batch, folder: Path) -> BatchResults:
-        """All lines of a batch's results, replies and errors, in a temporary file.
+    async def results(self, batch: Batch, sent: Parameters, folder: Path) -> BatchResults:
+        """The results of a batch that has ended and was submitted with those parameters.
 
         Args:
-            batch: one that has ended.
-            folder: where the file is.
+            batch: the batch.
+            sent: the parameters.
+            folder: where they are stored in a temporary file, replies and errors.
         """
-        file = TemporaryFile(dir=folder)  # noqa: SIM115 - see `BatchResults.close`
+        results = BatchResults(self, batch, sent, folder)
         for name in filter(None, (batch.output_file_id, batch.error_file_id)):
-            await self._wire.send("GET", f"/files/{name}/content", store=file.write)
-            file.write(b"\n")
-        return BatchResults(file, batch, self._wire.secrets.hide_bytes)
+            await self.wire.send("GET", f"/files/{name}/content", store=results.file.write)
+            results.file.write(b"\n")
+        results.find_places()
+        return results
 
     async def _ask(
         self,
@@ -176,7 +138,7 @@ class Batches:
         shape: type[_T],
         data: list[bytes] | aiohttp.FormData | None = None,
     ) -> _T:
-        reply = await self._wire.send(method, path, data)
+        reply = await self.wire.send(method, path, data)
         try:
             return msgspec.convert(json_value(reply), shape)
         except ValueError as error:
@@ -185,57 +147,65 @@ class Batches:
 
 
 class BatchResults:
-    """The lines of a batch's results in a temporary file, found by the name of their request.
+    """The results of a batch in a temporary file, by the names of their requests.
 
-    Results have gigabytes, so only the place of each line is in memory.
-
-    Args:
-        file: the lines; `close` removes it.
-        batch: the batch.
-        hide: returns a line without keys.
-
-    Raises:
-        AskError: a line names no request.
+    Results have gigabytes, so only the place of each line is in memory. `close` removes the file.
     """
 
-    def __init__(
-        self, file: IO[bytes], batch: Batch, hide: Callable[[bytes], bytes] = bytes
-    ) -> None:
-        self._file, self._batch, self._hide = file, batch, hide
+    def __init__(self, batches: Batches, batch: Batch, sent: Parameters, folder: Path) -> None:
+        self.file = TemporaryFile(dir=folder)  # noqa: SIM115 - see `close`
+        self._batches, self._batch, self._sent = batches, batch, sent
         self._places: dict[str, int] = {}
-        place = file.seek(0)
-        while line := file.readline(MOST_BYTES):
+
+    def find_places(self) -> None:
+        """Find the lines; the last of several of a request counts.
+
+        Raises:
+            AskError: a line names no request.
+        """
+        place = self.file.seek(0)
+        while line := self.file.readline(MOST_BYTES):
             if line.strip():
-                self._places[result_in(hide(line), batch).custom_id] = place
+                self._places[self._parsed(line).custom_id] = place
             place += len(line)
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the requests that have a line."""
+        """The names of the requests that have a result."""
         return iter(self._places)
 
     def __len__(self) -> int:
         return len(self._places)
 
-    def __getitem__(self, name: str) -> Result:
-        """The line of a request; the last of several."""
-        self._file.seek(self._places[name])
-        return result_in(self._hide(self._file.readline(MOST_BYTES)), self._batch)
+    def __getitem__(self, name: str) -> Answer | AskError | None:
+        """The answer to a request, or its failure; None if the batch ended before it."""
+        self.file.seek(self._places[name])
+        result = self._parsed(self.file.readline(MOST_BYTES))
+        reply, error = result.response, result.error
+        if reply is None and isinstance(error, dict) and str(error.get("code")) in _NOT_PROCESSED:
+            return None
+        if reply is None or reply.body is None:
+            failure = error_of_object(error or "the batch gave no reply")
+            if failure.kind == "bad-response":
+                failure = AskError("server", excerpt(failure.server_message))
+            return failure
+        if not 200 <= reply.status_code < 300:
+            return error_of_status(reply.status_code, reply.body, {})
+        try:
+            return self._batches.read(msgspec.json.encode(reply.body), self._sent)
+        except AskError as failure:
+            return failure
+
+    def _parsed(self, line: bytes) -> _Result:
+        """A line, without keys; a damaged one is a failure of the request that it names."""
+        line = self._batches.wire.secrets.hide_bytes(line)
+        try:
+            return msgspec.convert(json_value(line), _Result)
+        except ValueError as error:
+            problem = _("a result of batch {}: {}", self._batch.id, error)
+        if name := _CUSTOM_ID.search(line):
+            return _Result(custom_id=name[1].decode(), error={"message": str(problem)})
+        raise AskError("bad-response", problem)
 
     def close(self) -> None:
         """Remove the file."""
-        self._file.close()
-
-
-def result_in(line: bytes, batch: Batch) -> Result:
-    """A line of results; a damaged one is a failure of the request that it names.
-
-    Raises:
-        AskError: it names no request.
-    """
-    try:
-        return msgspec.convert(json_value(line), Result)
-    except ValueError as error:
-        problem = _("a result of batch {}: {}", batch.id, error)
-    if name := _CUSTOM_ID.search(line):
-        return Result(custom_id=name[1].decode(), error={"message": str(problem)})
-    raise AskError("bad-response", problem)
+        self.file.close()

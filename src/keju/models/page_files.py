@@ -16,14 +16,8 @@ from msgspec.structs import replace
 
 from keju.datasets.page_names import NamedPage, scan_page
 from keju.datasets.readers.base import files_under, join_names
-from keju.datasets.readers.import_log import beginning_of, logging_import, printable
-from keju.datasets.readers.pages.page_items import (
-    EXPORT_FOLDERS,
-    SUFFIXES,
-    PageResult,
-    form_of,
-    read_result,
-)
+from keju.datasets.readers.import_log import logging_import
+from keju.datasets.readers.pages.page_items import EXPORT_FOLDERS, SUFFIXES, form_of, read_result
 from keju.datasets.readers.pages.scans import scan_pages
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, sha256_file
@@ -34,13 +28,11 @@ from keju.models.base import MISSING, PYTHON, RESULTS, AskError, DatasetAccess, 
 from keju.models.disk_index import DiskIndex
 from keju.models.engine import Engine, PageReading
 from keju.models.registry import MODELS
-from keju.texts import _, listed, n_
+from keju.texts import _, listed
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f:=/\\]{1,60}")
-_IMAGES = frozenset({*EXTENSIONS, "pdf"})
-_SECOND_SUFFIXES = frozenset({*_IMAGES, *EXPORT_FOLDERS, "ocr", "pred", "text"})
+_SECOND_SUFFIXES = frozenset({*EXTENSIONS, *EXPORT_FOLDERS, "pdf", "ocr", "pred", "text"})
 """Suffixes before the last one: ``p1.jpg.txt``, ``p1.alto.xml``."""
-_MOST_SHOWN = 5
 
 _Parts = tuple[str, ...]
 
@@ -65,21 +57,22 @@ class PageFiles(Engine):
         if access.pages_of is None:
             raise UsageError("replay:{}: results of pages need a dataset, in keju run", spelling)
         self._index = PageIndex(access.pages_of())
-        skipped = ""
+        unused: list[str] = []
+        others: list[str] = []
         with logging_import() as log:
             for path in files_under(self._root, SUFFIXES):
                 inside = PurePosixPath(path.relative_to(self._root).as_posix())
                 form = form_of(path)
-                if form:
-                    result = read_result(path, form)
-                    self._index.add(path, inside, form, result, sha256_file(path))
-                else:
-                    skipped = skipped or str(inside)
-            log_notes = tuple(log.notes())
-        self._index.check(self._root, skipped)
-        self.notes = tuple(
-            _("{}: {}", self.name, note) for note in (*self._index.notes(), *log_notes)
-        )
+                if not form:
+                    others.append(str(inside))
+                    continue
+                result = read_result(path, form)
+                if not self._index.add(path, inside, form):
+                    unused.append(str(inside))
+                for line in result.marginal:  # It is stored, but not part of the text.
+                    log.lost(path, line.source_kind, line.text, len(line.text))
+            notes = (*self._index.notes(self._root, unused, others), *log.notes())
+        self.notes = tuple(_("{}: {}", self.name, note) for note in notes)
         # The kind alone: each response is bound to its own file (`source_of`).
         self.identity = {"kind": RESULTS}
 
@@ -90,9 +83,9 @@ class PageFiles(Engine):
         """
         files = [self._index.find(request, index) for index in range(len(request.images))]
         hashes = [file[2] if file else "" for file in files]
-        if not any(hashes):
-            return ""
-        return hashes[0] if len(hashes) == 1 else sha256_bytes("\n".join(hashes).encode())
+        if len(hashes) < 2 or not any(hashes):
+            return "".join(hashes)
+        return sha256_bytes("\n".join(hashes).encode())
 
     async def read_page(self, request: Request, images: Sequence[bytes], index: int) -> PageReading:
         """The content of the file of an image, which is not needed itself."""
@@ -156,11 +149,9 @@ class PageIndex(DiskIndex):
             "form, sha256)",
             # One row for each end of a name: its last part, its last two parts … `size` is the
             # number of all its parts, and 0 for a name that only a file without a directory has.
-            "CREATE TABLE names (folded, end, size, page INTEGER)",
+            "CREATE TABLE names (end, size, page INTEGER)",
         )
-        self._pages = self._files = self._marginal = 0
-        self._unused: list[str] = []
-        self._marginal_lines: list[str] = []
+        self._pages = 0
         for page in pages:
             self._pages += 1
             self.rows(
@@ -169,27 +160,19 @@ class PageIndex(DiskIndex):
             )  # fmt: skip
             names = [(path, len(path)) for path in map(_without_format_folder, page.names)]
             for parts, size in (*names, *(((name,), 0) for name in page.alone)):
-                for end in ("/".join(parts[start:]) for start in range(len(parts))):
-                    row = (_fold(end), end, size, self._pages)
-                    self.rows("INSERT INTO names VALUES (?, ?, ?, ?)", *row)
-        for index in ("name ON names (folded)", "item ON pages (item)", "image ON pages (image)"):
+                for shared in range(1, len(parts) + 1):
+                    row = (_end(parts, shared), size, self._pages)
+                    self.rows("INSERT INTO names VALUES (?, ?, ?)", *row)
+        for index in ("name ON names (end)", "item ON pages (item)", "image ON pages (image)"):
             self.rows(f"CREATE INDEX by_{index}")
 
-    def add(
-        self, path: Path, inside: PurePosixPath, form: str, result: PageResult, sha256: str
-    ) -> None:
-        """Add a result file to the page of its name.
+    def add(self, path: Path, inside: PurePosixPath, form: str) -> bool:
+        """Add a result file to the page of its name; return whether there is such a page.
 
         Raises:
-            DataError: it fits two pages, its page has another file, or the pages of a scan are
-                numbered from 0.
+            DataError: it fits two pages, or its page has another file.
         """
-        self._files += 1
         pages = self._find_pages(_names_of(inside))
-        if not pages:
-            self._check_numbers(path, inside)
-            self._unused.append(str(inside))
-            return
         places = ", ".join(map(str, pages))
         rows = self.rows(f"SELECT item, image, inside FROM pages WHERE page IN ({places})")  # noqa: S608
         if len({image for __, image, __ in rows}) > 1:
@@ -212,109 +195,59 @@ class PageIndex(DiskIndex):
                 )
         self.rows(
             f"UPDATE pages SET inside = ?, form = ?, sha256 = ? WHERE page IN ({places})",  # noqa: S608
-            str(inside), form, sha256,
+            str(inside), form, sha256_file(path),
         )  # fmt: skip
-        for line in result.marginal:
-            self._marginal += 1
-            if self._marginal <= _MOST_SHOWN:
-                kind, text = printable(line.source_kind), beginning_of(line.text)
-                self._marginal_lines.append(f"{inside} {kind} {text}")
+        return bool(rows)
 
     def _find_pages(self, names: Iterable[_Parts]) -> list[int]:
         """The numbers of the pages that fit best the first of some names that fits any page.
 
         The fit is better where more parts are equal, counted from the end, then where both paths
-        have only these parts, then where case and Unicode form are equal too.
+        have only these parts.
         """
         for parts in names:
             for shared in range(len(parts), 0, -1):
-                end = "/".join(parts[-shared:])
-                fits: dict[tuple[bool, bool], list[int]] = {}
-                for name, size, page in self.rows(
-                    "SELECT end, size, page FROM names WHERE folded = ?", _fold(end)
-                ):
-                    if shared in (size, len(parts)):
-                        fit = (max(size, 1) == len(parts), name == end)
-                        fits.setdefault(fit, []).append(page)
+                rows = self.rows("SELECT size, page FROM names WHERE end = ?", _end(parts, shared))
+                fits = [
+                    (max(size, 1) == len(parts), page)
+                    for size, page in rows
+                    if shared in (size, len(parts))
+                ]
                 if fits:
-                    return fits[max(fits)]
+                    return [page for is_whole, page in fits if is_whole == max(fits)[0]]
         return []
 
-    def _check_numbers(self, path: Path, inside: PurePosixPath) -> None:
-        """Check that a file is not page 0 of a scan: its page 1 would be the second one."""
-        for scan, number in scan_pages(inside):
-            first = (*_without_format_folder(scan.parts), scan_page(1))
-            if number == 0 and self._find_pages([first]):
-                raise DataError(
-                    "the results of {} are numbered from 0",
-                    scan,
-                    file=path,
-                    hint="Number the results like the pages, from 1 on",
-                )
-
-    def check(self, root: Path, skipped: str) -> None:
-        """Check that pages have files, of which `skipped` is not a result.
+    def notes(self, root: Path, unused: list[str], others: list[str]) -> Iterator[str]:
+        """Lines for the user: which pages have files, and which results are not used.
 
         Raises:
             UsageError: no page has a file.
         """
-        if len(self._unused) < self._files:
-            return
-        if not self._files:
-            listed = _(". Found: {}", skipped) if skipped else ""
-            raise UsageError("{} contains no .txt, PAGE-XML, ALTO or hOCR file{}", root, listed)
-        if not self._pages:
-            raise UsageError("{}: the dataset has no pages to transcribe", root)
-        raise UsageError(
-            "{}: none of the files is named like a page of the dataset. Files: {}. Pages: {}. Name "
-            "the files, and their folders, like the images of the pages",
-            root,
-            join_names(self._unused, most=3),
-            join_names(dict.fromkeys(self._items_without_file())),
-        )
-
-    def notes(self) -> Iterator[str]:
-        """Lines for the user: which pages have files, and what of the files is not used."""
-        missing = self._items_without_file()
+        rows = self.rows("SELECT item FROM pages WHERE inside IS NULL ORDER BY page")
+        missing = [item for (item,) in rows]
+        without_file = join_names(dict.fromkeys(missing))
+        if len(missing) == self._pages:
+            raise UsageError(
+                "{}: no .txt, PAGE-XML, ALTO or hOCR file is named like a page of the dataset. "
+                "Files: {}. Pages: {}. Name the files, and their folders, like the images of the "
+                "pages",
+                root,
+                join_names(unused or others, most=3) or _("none"),
+                without_file or _("none"),
+            )
         forms = self.rows(
             "SELECT count(DISTINCT inside), form FROM pages WHERE inside <> '' GROUP BY form "
             "ORDER BY form"
         )
-        yield n_(
-            "results for {:,} of {n:,} page (files: {})",
-            "results for {:,} of {n:,} pages (files: {})",
-            self._pages,
+        found, shown = (
             self._pages - len(missing),
             listed(f"{count:,} {form}" for count, form in forms),
         )
+        yield _("results for {:,} of {:,} pages (files: {})", found, self._pages, shown)
         if missing:
-            yield n_(
-                "{n:,} page has no result file: {}",
-                "{n:,} pages have no result file: {}",
-                len(missing),
-                join_names(dict.fromkeys(missing)),
-            )
-        if self._unused:
-            yield n_(
-                "{n:,} file not used, because no page has this name: {}",
-                "{n:,} files not used, because no page has this name: {}",
-                len(self._unused),
-                join_names(self._unused),
-            )
-        if self._marginal:
-            yield n_(
-                "{n:,} line that the files declare as marginal (header, page number, seal …) is "
-                "stored separately from the text: {}",
-                "{n:,} lines that the files declare as marginal (header, page number, seal …) are "
-                "stored separately from the text: {}",
-                self._marginal,
-                listed(self._marginal_lines),
-            )
-
-    def _items_without_file(self) -> list[str]:
-        """The items of the pages without a file."""
-        rows = self.rows("SELECT item FROM pages WHERE inside IS NULL ORDER BY page")
-        return [item for (item,) in rows]
+            yield _("pages without a result file ({:,}): {}", len(missing), without_file)
+        if unused:
+            yield _("files that no page is named like ({:,}): {}", len(unused), join_names(unused))
 
     def find(self, request: Request, index: int) -> tuple[str, str, str] | None:
         """The file of an image of a request, its format and its SHA-256, if it has one.
@@ -350,5 +283,7 @@ def _without_format_folder(parts: _Parts) -> _Parts:
     return parts
 
 
-def _fold(part: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", part).casefold())
+def _end(parts: _Parts, shared: int) -> str:
+    """The last parts of a name, as they are compared."""
+    name = unicodedata.normalize("NFC", "/".join(parts[-shared:])).casefold()
+    return unicodedata.normalize("NFC", name)

@@ -50,26 +50,19 @@ class PPOCR(Engine):
     changes nothing on upright pages), lines are recognised one by one, and the models are named, so
     that nothing is ever downloaded.
 
-    Attributes:
-        package: the runtime that executes the networks, and `install` how to install it.
-        shared: whether one engine serves several threads at once; else each thread has its own.
-
     Raises:
-        PrerequisiteError: the engine, the runtime, or a model file is not installed, or the runtime
-            does not work on this machine.
+        PrerequisiteError: the engine, its runtime or a model file is not installed.
     """
 
     name = "ppocr"
     program = "RapidOCR"
-    package, install = "onnxruntime", _INSTALL
-    shared = True
 
     def __init__(self, options: ModelOptions) -> None:
         self.ordering = options.reading_order
         self.concurrency, self.threads = divide_cores()
-        self._models = self._find_models()
+        self._models = _find_models()
         self._lock = threading.Lock()
-        self._engines: dict[int, Any] = {}
+        self._engine: Any = None
 
     @cached_property
     def identity(self) -> dict[str, str]:
@@ -77,7 +70,7 @@ class PPOCR(Engine):
         return {
             "kind": "ppocr",
             "rapidocr": version("rapidocr"),
-            self.package: version(self.package),
+            "onnxruntime": version("onnxruntime"),
             **{f"model_{part}": sha256_file(path) for part, path in self._models.items()},
             "lines_per_batch": "1",
             "reading_order": _READING_ORDER if self.ordering else "engine",
@@ -85,27 +78,27 @@ class PPOCR(Engine):
 
     @property
     def settings(self) -> dict[str, object]:
-        """RapidOCR's settings of the runtime."""
+        """RapidOCR's settings that affect speed or the text of a line.
+
+        In a batch a line is padded to the longest one's width, so its text would depend on the
+        other lines.
+        """
         return {
+            "Rec.rec_batch_num": 1,
             "EngineConfig.onnxruntime.intra_op_num_threads": self.threads,
             # Memory is kept between requests: without it detection takes 1.5 times as long.
             "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
         }
 
     def load(self) -> Any:  # noqa: ANN401 - RapidOCR
-        """RapidOCR with the installed models, named so that nothing is downloaded.
-
-        Lines are recognised one by one: in a batch a line is padded to the longest one's width, so
-        its text would depend on the other lines.
-        """
+        """RapidOCR with the installed models, named so that nothing is downloaded."""
         from rapidocr import EngineType, RapidOCR  # noqa: PLC0415 - takes a second, and an extra
 
         return RapidOCR(
             params={
                 "Global.use_cls": False,
                 "Global.log_level": "error",
-                "Rec.rec_batch_num": 1,
-                **{f"{part}.engine_type": EngineType(self.package) for part in self._models},
+                **{f"{part}.engine_type": EngineType("onnxruntime") for part in self._models},
                 **{f"{part}.model_path": str(path) for part, path in self._models.items()},
                 **self.settings,
             }
@@ -123,9 +116,11 @@ class PPOCR(Engine):
                 hint="Cut the image into parts or add margins to it, or use another engine",
             )
             raise AskError("engine", problem)
+        with self._lock:
+            self._engine = engine = self._engine or self.load()
         # RapidOCR wants OpenCV's order of colours. Its flags persist, so each call sets all.
         pixels = np.asarray(image)[:, :, ::-1]
-        result = self._engine()(pixels, use_det=True, use_cls=False, use_rec=True)
+        result = engine(pixels, use_det=True, use_cls=False, use_rec=True)
         if result.boxes is None or not result.txts or not result.scores:
             return PageReading()
         lines = []
@@ -137,70 +132,19 @@ class PPOCR(Engine):
     async def close(self) -> None:
         """Release the models. The next page loads them again."""
         await super().close()
-        self._engines = {}
-
-    def _engine(self) -> Any:  # noqa: ANN401 - RapidOCR
-        """The engine for the calling thread, loaded on first use."""
-        thread = 0 if self.shared else threading.get_ident()
-        with self._lock:
-            if thread not in self._engines:
-                self._engines[thread] = self.load()
-            return self._engines[thread]
-
-    def _find_models(self) -> dict[str, Path]:
-        """The models in RapidOCR's wheel, by the part that uses them."""
-        spec = find_spec("rapidocr")
-        if spec is None or not spec.origin or find_spec(self.package) is None:
-            raise PrerequisiteError(_("the OCR engine 'ppocr' on {}", self.package), self.install)
-        folder = Path(spec.origin).parent / "models"
-        for name in _MODELS.values():
-            if not (folder / name).is_file():
-                raise PrerequisiteError(_("the model {} of the OCR engine 'ppocr'", name), _INSTALL)
-        return {part: folder / name for part, name in _MODELS.items()}
+        self._engine = None
 
 
-class PPOCROnOpenVINO(PPOCR):
-    """The same models on OpenVINO; the model string is ``ppocr:openvino``.
-
-    OpenVINO computes in bf16 where the processor has it, so texts differ between machines; the
-    number format is part of the identity.
-    """
-
-    name = "ppocr:openvino"
-    package, install = "openvino", 'pip install "keju[openvino]"'
-    shared = False
-
-    @cached_property
-    def identity(self) -> dict[str, str]:
-        """As for `PPOCR`, with the number format."""
-        return {**super().identity, "precision": openvino_precision()}
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """RapidOCR's settings of the runtime."""
-        return {
-            "EngineConfig.openvino.inference_num_threads": self.threads,
-            "EngineConfig.openvino.num_streams": 1,
-            # Threads of two engines would be pinned to the same cores.
-            "EngineConfig.openvino.enable_cpu_pinning": False,
-        }
-
-
-def openvino_precision() -> str:
-    """The number format that OpenVINO chooses for this CPU: ``f32``, ``bf16`` or ``f16``.
-
-    Raises:
-        PrerequisiteError: OpenVINO does not work on this machine.
-    """
-    import openvino  # noqa: PLC0415 - an extra
-
-    try:
-        precision = openvino.Core().get_property("CPU", "INFERENCE_PRECISION_HINT")
-    except RuntimeError as error:
-        problem = _("OpenVINO on this CPU ({})", " ".join(str(error).split())[:300])
-        hint = _("use --model ppocr, which runs with ONNX Runtime")
-        raise PrerequisiteError(problem, hint) from None
-    return str(precision.get_type_name())
+def _find_models() -> dict[str, Path]:
+    """The models in RapidOCR's wheel, by the part that uses them."""
+    spec = find_spec("rapidocr")
+    if spec is None or not spec.origin or find_spec("onnxruntime") is None:
+        raise PrerequisiteError(_("the OCR engine 'ppocr'"), _INSTALL)
+    folder = Path(spec.origin).parent / "models"
+    for name in _MODELS.values():
+        if not (folder / name).is_file():
+            raise PrerequisiteError(_("the model {} of the OCR engine 'ppocr'", name), _INSTALL)
+    return {part: folder / name for part, name in _MODELS.items()}
 
 
 def divide_cores(cores: int | None = None) -> tuple[int, int]:

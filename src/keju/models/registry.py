@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from keju.errors import PrerequisiteError, UsageError, did_you_mean, nearest_names
 from keju.files import shipped_toml
-from keju.items import Record
+from keju.items import Item, Record
 from keju.models.base import (
     ENDPOINTS,
     NO_DATASET,
@@ -39,20 +39,8 @@ from keju.texts import _, using
 SPELLING = re.compile(r"[a-z][a-z0-9-]*(:[A-Z][A-Z0-9_/=+-]*)?")
 """The form of a declared model string: ``KIND`` or ``KIND:PART``."""
 
-_NAMES = {
-    "paddle": "ppocr",
-    "got": "got:DIR",
-    "gpt": "openai:{}",
-    "chatgpt": "openai:{}",
-    "o1": "openai:{}",
-    "o3": "openai:{}",
-    "o4": "openai:{}",
-    "claude": "inspect:anthropic/{}",
-    "gemini": "inspect:google/{}",
-    "mistral": "inspect:mistral/{}",
-    "grok": "inspect:grok/{}",
-}
-"""The model strings of names that begin so; {} is the name."""
+_VERSION = re.compile(r"[\s,;@(]")
+"""The separators between a tool's name and its version."""
 
 
 class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -115,17 +103,13 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
             return _("a key in {}, or --base-url to a server that takes none", self.key)
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    kinds: tuple[ModelDeclaration, ...]
-
-
 Kinds = tuple[ModelDeclaration, ...]
 """The declarations of one kind; only keju's own have several spellings."""
 
 
 def _own_kinds() -> dict[str, str | Kinds]:
     kinds: dict[str, Kinds] = {}
-    for declaration in shipped_toml("keju.models", "kinds.toml", _Table).kinds:
+    for declaration in shipped_toml("keju.models", "kinds.toml", dict[str, Kinds])["kinds"]:
         kind = declaration.spelling.partition(":")[0]
         # An installed package declares its kind itself.
         if declaration.opens or declaration.missing:
@@ -163,13 +147,10 @@ class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
 def model_kinds() -> tuple[ModelKind, ...]:
     """Every kind of model, with the ones for beginners first, then those of plug-ins."""
     kinds = []
-    for name, declarations, plugin, problem in MODELS.iter_entries():
-        provider = str(plugin or "")
-        if declarations is None:
-            kinds.append(ModelKind(kind=name, spelling=name, plugin=provider, problem=problem))
-        for declared in declarations or ():
-            model_kind = msgspec.convert(declared, ModelKind, from_attributes=True)
-            kinds.append(replace(model_kind, plugin=provider))
+    for name, declared, plugin, problem in MODELS.iter_entries():
+        broken = ModelKind(kind=name, spelling=name, problem=problem)
+        rows = [msgspec.convert(row, ModelKind, from_attributes=True) for row in declared or ()]
+        kinds += [replace(row, plugin=str(plugin or "")) for row in rows or [broken]]
     return tuple(kinds)
 
 
@@ -196,6 +177,33 @@ def role_of(spec: str) -> Role | None:
     except PluginError:
         kinds = None
     return _declaration_in(kinds, spec).role if kinds else None
+
+
+def drafted_by(item: Item, model: str) -> bool:
+    """Whether the model, or a part of it, wrote the draft of the item: its score is then biased.
+
+    A tool and a model are the same if their names are, in any version, because another version of
+    an engine makes similar errors. A model of an endpoint is the same in every harness.
+
+    Args:
+        item: the item. A step ``draft`` in its provenance names the tool.
+        model: the model string of a run, e.g. ``ppocr`` or ``ocr+llm:ppocr+openai:MODEL``.
+    """
+    tools = [step.tool for step in item.provenance if step.step == "draft" and step.tool.strip()]
+    return any(not _names_in(model).isdisjoint(_names_in(tool)) for tool in tools)
+
+
+def _names_in(spec: str) -> set[str]:
+    """The name of each engine and model in a model string, without the harness."""
+    spec = spec.strip()
+    if parts := parts_of(spec):
+        return set().union(*map(_names_in, parts))
+    if role_of(_VERSION.split(spec.partition(":")[0])[0]) != "answers":
+        spec = _VERSION.split(spec, maxsplit=1)[0]
+    kind, __, rest = spec.casefold().partition(":")
+    if kind == "inspect":
+        rest = rest.partition("/")[2]
+    return {f"model:{rest}" if kind in {"openai", "inspect"} else spec.casefold()}
 
 
 def open_models(
@@ -287,7 +295,17 @@ def _usable(spec: str) -> ModelDeclaration:
         raise UsageError("{} is a Python function, which only keju.run can use (docs/api.md)", spec)
     kinds = MODELS.get(kind)
     if kinds is None:
-        raise _unknown(spec)
+        known = [declared.spelling for declared in declarations()]
+        near = [spelling for spelling in known if spelling.partition(":")[2] == spec]
+        # A name without a kind is most often that of a model of a server.
+        near = near or nearest_names(kind, MODELS) or [f"openai:{spec}"]
+        raise UsageError(
+            "no model {!r}.{} Models: {}",
+            spec,
+            did_you_mean(near),
+            ", ".join(known),
+            hint=describe_broken() or None,
+        )
     declared = _declaration_in(kinds, spec)
     if declared.spelling != spec and not declared.takes:
         spellings = ", ".join(other.spelling for other in kinds)
@@ -295,28 +313,6 @@ def _usable(spec: str) -> ModelDeclaration:
     if declared.missing:
         raise PrerequisiteError(_("the model {!r}", spec), declared.missing)
     return declared
-
-
-def _unknown(spec: str) -> UsageError:
-    """The error about a model string of an unknown kind, with the one that is probably meant."""
-    kind = spec.partition(":")[0]
-    spellings = [declared.spelling for declared in declarations()]
-    lower = spec.casefold()
-    near = (
-        [spelling for spelling in spellings if spelling.partition(":")[2] == spec]
-        or [means.format(spec) for begins, means in _NAMES.items() if lower.startswith(begins)]
-        or nearest_names(kind, MODELS)
-    )
-    # Open models have their version or size in the name: Qwen2-VL-7B, qwen2.5vl:7b.
-    if not near and re.search(r"\d", kind):
-        near = [f"openai:{spec} --base-url URL"]
-    return UsageError(
-        "no model {!r}.{} Models: {}",
-        spec,
-        did_you_mean(near),
-        ", ".join(spellings),
-        hint=describe_broken() or None,
-    )
 
 
 def _declaration_in(kinds: Kinds, spec: str) -> ModelDeclaration:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from glob import iglob
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, field
@@ -25,22 +25,22 @@ from keju.datasets.readers.base import join_names
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import SUFFIXES, rows
 from keju.errors import DataError, UsageError
-from keju.files import sha256_bytes, sha256_file
+from keju.files import sha256_bytes, sha256_file, shipped_toml
 from keju.items import Failure, Item, Line, Request, Status, Usage
 from keju.local_paths import check_local
 from keju.models.base import MISSING, Answer, AskError, Model, ModelOptions, status_of
 from keju.models.disk_index import DiskIndex
-from keju.models.error_texts import is_error_text
 from keju.models.replies import stated_status
 from keju.registry import PluginError, Registry
 from keju.runs import RunFolder
 from keju.text import read_content
 from keju.texts import _, listed
 
-T = TypeVar("T")
-
 LONGEST_CELL = 32_767
 """Characters; a spreadsheet cuts longer cells, so that a cell of this length is truncated."""
+
+_BEGINNING = 400
+"""The number of characters at the beginning of an answer that are searched for an error."""
 
 _JSON = frozenset({".json", ".jsonl", ".ndjson"})
 _IDS = ("id", "item")
@@ -81,6 +81,51 @@ class StoredAnswer(msgspec.Struct, omit_defaults=True, kw_only=True):
     decoding: dict[str, str] | None = None
     refused: tuple[str, ...] = ()
 
+    @property
+    def request_values(self) -> tuple[object, ...]:
+        """The values of the requests that it answers; None for any."""
+        return tuple(getattr(self, name) for name in _OF_REQUEST)
+
+
+_decode = msgspec.msgpack.Decoder(StoredAnswer).decode
+
+
+class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A regular expression of texts that programs store in place of an answer; error_texts.toml."""
+
+    pattern: str
+    examples: tuple[str, ...]
+    certain: bool = False
+    program: str = ""
+    source: str = ""
+
+    def matches(self, text: str) -> bool:
+        """Whether a text has this wording; letter case and outer spaces do not count."""
+        return re.search(self.pattern, text.strip(), re.IGNORECASE) is not None
+
+
+@cache
+def error_texts() -> dict[str, tuple[Wording, ...]]:
+    """The wordings of error_texts.toml: `errors` are failures, `suspects` look like one."""
+    return shipped_toml("keju.models", "error_texts.toml", dict[str, tuple[Wording, ...]])
+
+
+def is_error_text(text: str, *, certain: bool = False) -> bool:
+    """Whether a text is one that a program stores when it got no answer.
+
+    With `certain` only wordings count that the programs themselves search for anywhere; others are
+    beginnings that a model's own answer could have.
+    """
+    wordings = error_texts()["errors"]
+    return any(wording.matches(text) for wording in wordings if wording.certain or not certain)
+
+
+def looks_like_error(text: str) -> bool:
+    """Whether an answer is an error text or begins like one."""
+    beginning = text.strip()[:_BEGINNING]
+    suspects = error_texts()["suspects"]
+    return is_error_text(text) or any(wording.matches(beginning) for wording in suspects)
+
 
 def files_of(file: str) -> list[Path]:
     """The files of a path, a folder or a pattern: of a folder the JSON lines in it.
@@ -119,71 +164,39 @@ class Replay(Model):
 
     def __init__(self, file: str, options: ModelOptions) -> None:
         self.name = f"replay:{file}"
+        named = options.replay_columns
+        columns = [name.strip() for name in named.split(",")] if named else []
+        if named and not (len(columns) > 1 and all(columns)):
+            raise UsageError("--replay-columns {}: needs two names or more, as in id,resps", named)
         paths = files_of(file)
-        self._answers = _AnswerIndex()
-        columns = tuple(name.strip() for name in options.replay_columns.split(","))
-        if options.replay_columns and not (len(columns) > 1 and all(columns)):
-            raise UsageError(
-                "--replay-columns {}: needs two names or more, as in id,resps",
-                options.replay_columns,
-            )
-        hashes = []
+        self._index = DiskIndex(
+            "CREATE TABLE answers (item, candidate, place, answer)",
+            "CREATE INDEX items ON answers (item, candidate)",
+        )
         for path in paths:
-            hashes.append(sha256_file(path))
-            self._answers.add(path, answers_in(path, columns if options.replay_columns else ()))
+            self._add(path, answers_in(path, columns))
+        hashes = [sha256_file(path) for path in paths]
         sha256 = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
-        note = _("{}: files with responses: {}", self.name, join_names(map(str, paths)))
+        self.identity = {"kind": "replay", "sha256": sha256}
+        if named:
+            self.identity["columns"] = named
+        if len(paths) > 1:
+            names = join_names(map(str, paths))
+            self.notes = (_("{}: files with responses: {}", self.name, names),)
         # A file of a run is in RUN/responses/MODEL.
         runs = map(RunFolder, {folder for path in paths for folder in path.resolve().parents[:3]})
         self.pair_forms = frozenset(run.manifest().pairs for run in runs if run.exists())
-        self.notes = (note,) if len(paths) > 1 else ()
-        self.identity = {"kind": "replay", "sha256": sha256}
-        if options.replay_columns:
-            self.identity["columns"] = options.replay_columns
 
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The stored answer."""
-        del images
-        stored = self._answers.find(request)
-        if stored is None:
-            raise AskError(MISSING, _("the file has no answer for this item"))
-        if stored.error is not None:
-            raise AskError(stored.error.kind, stored.error.message)
-        text = stored.text or ""
-        status = stored.status or stated_status(stored.finish_reason) or status_of(text)
-        return msgspec.convert(
-            replace(stored, text=text, status=status), Answer, from_attributes=True
-        )
-
-    async def close(self) -> None:
-        """Delete the temporary index."""
-        self._answers.close()
-
-
-class _AnswerIndex(DiskIndex):
-    """Answers by item and candidate, on disk."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "CREATE TABLE answers (item, candidate, file, place, answer)",
-            "CREATE INDEX items ON answers (item, candidate)",
-        )
-
-    def add(self, path: Path, answers: Iterable[tuple[str, StoredAnswer]]) -> None:
+    def _add(self, path: Path, answers: Iterable[tuple[str, StoredAnswer]]) -> None:
         """Add the answers of a file, each with its place in the file.
 
         Raises:
-            DataError: it has another answer to the same request. Of keju's own responses the last
-                one counts.
+            DataError: there is another answer to the same request. Of keju's own responses the
+                last one counts.
         """
         for place, answer in answers:
-            name = (str(answer.item), answer.candidate)
-            for row, file, other_place, data in self.rows(
-                "SELECT rowid, file, place, answer FROM answers WHERE item = ? AND candidate = ?",
-                *name,
-            ):
-                other = _decode(data)
-                if _request_of(other) != _request_of(answer):
+            for row, other_place, other in self._rows(str(answer.item), answer.candidate):
+                if (other.task, other.request_values) != (answer.task, answer.request_values):
                     continue
                 same_text = (other.text, other.not_text) == (answer.text, answer.not_text)
                 is_own = answer.key and other.key
@@ -191,25 +204,36 @@ class _AnswerIndex(DiskIndex):
                     raise DataError(
                         "two different answers to the same item {}; the other one is in {}",
                         answer.item,
-                        place if file == str(path) else f"{path}, {place}",
-                        file=file,
-                        item=other_place,
+                        other_place,
+                        file=path,
+                        item=place,
                         hint="Keep one of them, or give each its number as round",
                     )
-                self.rows("DELETE FROM answers WHERE rowid = ?", row)
+                self._index.rows("DELETE FROM answers WHERE rowid = ?", row)
+            values = (str(answer.item), answer.candidate, f"{path}, {place}")
             data = msgspec.msgpack.encode(answer)
-            self.rows("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", *name, str(path), place, data)
+            self._index.rows("INSERT INTO answers VALUES (?, ?, ?, ?)", *values, data)
 
-    def find(self, request: Request) -> StoredAnswer | None:
+    def _rows(self, item: str, candidate: int) -> list[tuple[int, str, StoredAnswer]]:
+        """The answers to an item with their row and place, the last one first."""
+        rows = self._index.rows(
+            "SELECT rowid, place, answer FROM answers WHERE item = ? AND candidate = ? "
+            "ORDER BY rowid DESC",
+            item,
+            candidate,
+        )
+        return [(row, place, _decode(data)) for row, place, data in rows]
+
+    def _find(self, request: Request) -> StoredAnswer | None:
         """The answer to a request: of several that fit, the one with most of its values."""
         # An import adds the task before ids that are numbered within each task: T7-12.
         numbered = request.item.removeprefix(f"{request.task}-")
         for name in dict.fromkeys((request.item, numbered)):
-            answers = self._answers_to(name, request.candidate)
+            answers = [answer for *_row, answer in self._rows(name, request.candidate)]
             tasks = {answer.task for answer in answers} - {""}
-            # An id that only one task has belongs to an item of that id, whatever its task.
             right_tasks = {request.task}
             if name == request.item:
+                # An id that only one task has belongs to an item of that id, whatever its task.
                 right_tasks |= {""} | (tasks if len(tasks) == 1 else set())
             fitting = [
                 answer
@@ -220,26 +244,25 @@ class _AnswerIndex(DiskIndex):
                 )
             ]
             if fitting:
-                return max(fitting, key=_given_values)
+                return min(fitting, key=lambda answer: answer.request_values.count(None))
         return None
 
-    def _answers_to(self, item: str, candidate: int) -> list[StoredAnswer]:
-        """The answers to an item, the last one first."""
-        statement = (
-            "SELECT answer FROM answers WHERE item = ? AND candidate = ? ORDER BY rowid DESC"
-        )
-        return [_decode(data) for (data,) in self.rows(statement, item, candidate)]
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The stored answer."""
+        del images
+        stored = self._find(request)
+        if stored is None:
+            raise AskError(MISSING, _("the file has no answer for this item"))
+        if stored.error is not None:
+            raise AskError(stored.error.kind, stored.error.message)
+        text = stored.text or ""
+        status = stored.status or stated_status(stored.finish_reason) or status_of(text)
+        complete = replace(stored, text=text, status=status)
+        return msgspec.convert(complete, Answer, from_attributes=True)
 
-
-_decode = msgspec.msgpack.Decoder(StoredAnswer).decode
-
-
-def _request_of(answer: StoredAnswer) -> tuple[object, ...]:
-    return answer.task, *(getattr(answer, part) for part in _OF_REQUEST)
-
-
-def _given_values(answer: StoredAnswer) -> int:
-    return sum(getattr(answer, part) is not None for part in _OF_REQUEST)
+    async def close(self) -> None:
+        """Delete the temporary index."""
+        self._index.close()
 
 
 def answers_in(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, StoredAnswer]]:
@@ -264,27 +287,28 @@ def answers_in(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, S
         raise
 
 
-def _begun(answers: Iterator[T]) -> Iterator[T]:
+def _begun(answers: Iterator[tuple[str, StoredAnswer]]) -> Iterator[tuple[str, StoredAnswer]]:
     """The same answers, of which the first is read at once, to see whether the form fits."""
     return chain(list(islice(answers, 1)), answers)
 
 
 def _table_answers(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, StoredAnswer]]:
-    if path.suffix.casefold() not in SUFFIXES:
+    suffix = path.suffix.casefold()
+    if suffix not in SUFFIXES:
         raise DataError(
             "the name has none of the endings of a table ({})",
             ", ".join(SUFFIXES),
             file=path,
             hint="Save it in one of these formats",
         )
-    if path.suffix.casefold() == ".jsonl" and not path.stat().st_size:
+    if suffix == ".jsonl" and not path.stat().st_size:
         return  # A run has such files where all responses of a task failed and were dropped.
     read: _ReadRow | None = None
     # VLMEvalKit stores an answer that begins with = as a formula.
     for place, cells in rows(path, formulas=True):
         read = read or _reading_of(place, cells, columns)
         if (answer := read(place, cells)) is not None:
-            yield place.item, answer
+            yield place.item, _without_error_text(answer, certain=read is _authors_answer)
 
 
 def _reading_of(place: Place, cells: JsonObject, columns: Sequence[str]) -> _ReadRow:
@@ -312,18 +336,18 @@ def _reading_of(place: Place, cells: JsonObject, columns: Sequence[str]) -> _Rea
 
 
 def _unclear(place: Place, problem: str) -> DataError:
-    hint = _("Name the columns: --replay-columns ID,ANSWER")
-    return DataError(problem, file=place.file, item=place.item, hint=hint)
+    return place.error(problem, _("Name the columns: --replay-columns ID,ANSWER"))
 
 
 def _own_answer(place: Place, cells: JsonObject) -> StoredAnswer:
+    """The answer in a line of keju's, which has a key, or of item and text."""
     try:
         answer = msgspec.convert({**_USUAL, **cells} if "key" in cells else cells, StoredAnswer)
     except msgspec.ValidationError as error:
         raise place.error(_("not a response with item and text: {}", error)) from None
     if answer.text is None and not answer.key and answer.error is None:
         raise place.error(_("the response has no text"))
-    return _without_error_text(answer, certain=bool(answer.key))
+    return answer
 
 
 def _authors_answer(place: Place, cells: JsonObject) -> StoredAnswer | None:
@@ -331,16 +355,14 @@ def _authors_answer(place: Place, cells: JsonObject) -> StoredAnswer | None:
     if "Response" not in cells:
         return None
     content = read_content(cells["Response"])
-    task = re.fullmatch(
-        r"T?0*(\d{1,3})(?:\.0)?", str(cells.get("Task_ID")).strip().upper(), re.ASCII
-    )
-    answer = StoredAnswer(
+    number = str(cells.get("Task_ID")).strip().upper()
+    task = re.fullmatch(r"T?0*(\d{1,3})(?:\.0)?", number, re.ASCII)
+    return StoredAnswer(
         item=_id_in(place, cells, "ID"),
         text=content.text,
         not_text=content.not_text,
         task=f"T{task[1]}" if task else "",
     )
-    return _without_error_text(answer, certain=True)
 
 
 def _row_answer(columns: Sequence[str], place: Place, cells: JsonObject) -> StoredAnswer:
@@ -348,27 +370,14 @@ def _row_answer(columns: Sequence[str], place: Place, cells: JsonObject) -> Stor
     name, text = next((value for value in values if value[1] is not None), (columns[1], ""))
     if not isinstance(text, str):
         raise _unclear(place, _("the column {} does not have one text", name))
-    is_cut = len(text) == LONGEST_CELL
+    error = None
+    # A filter of lmms-eval may have read a letter from the message of a failure.
+    counts = re.findall(r"\d+", str(cells.get("token_counts")))
+    if counts and not any(map(int, counts)):
+        error = Failure(kind="failed-elsewhere", message=f"no tokens counted: {text}"[:300])
+    status: Status | None = "truncated" if len(text) == LONGEST_CELL else None
     item = _id_in(place, cells, columns[0])
-    answer = StoredAnswer(item=item, text=text, status="truncated" if is_cut else None)
-    if _counted_nothing(cells.get("token_counts")):
-        message = f"no tokens counted: {text}"[:300]
-        return replace(answer, error=Failure(kind="failed-elsewhere", message=message))
-    return _without_error_text(answer)
-
-
-def _counted_nothing(counts: object) -> bool:
-    """Whether lmms-eval counted no token of an item, so that its request failed.
-
-    A filter of a task may have read a letter from the message of the failure.
-    """
-    numbers = [
-        count.get(name)
-        for count in (counts if isinstance(counts, list) else ())
-        if isinstance(count, dict)
-        for name in ("input_tokens", "output_tokens")
-    ]
-    return bool(numbers) and all(number == 0 for number in numbers)
+    return StoredAnswer(item=item, text=text, status=status, error=error)
 
 
 def _id_in(place: Place, cells: JsonObject, column: str) -> str:
@@ -386,10 +395,11 @@ def _without_error_text(answer: StoredAnswer, *, certain: bool = False) -> Store
     In keju's own responses and the authors' rows "Error: " may begin an answer, so only `certain`
     wordings count there.
     """
-    if answer.error is not None or not is_error_text(answer.text or "", certain=certain):
-        return answer
-    message = " ".join((answer.text or "").split())[:300]
-    return replace(answer, error=Failure(kind="failed-elsewhere", message=message))
+    text = answer.text or ""
+    if answer.error is None and is_error_text(text, certain=certain or bool(answer.key)):
+        message = " ".join(text.split())[:300]
+        return replace(answer, error=Failure(kind="failed-elsewhere", message=message))
+    return answer
 
 
 ReadAnswers = Callable[[Path], Iterable[StoredAnswer | tuple[Item, str | None]]]
@@ -399,7 +409,7 @@ ReadAnswers = Callable[[Path], Iterable[StoredAnswer | tuple[Item, str | None]]]
 def _plugin_answer(record: object) -> StoredAnswer:
     """The answer of a record: an answer itself, or an item and its response."""
     if isinstance(record, StoredAnswer):
-        return _without_error_text(record, certain=bool(record.key))
+        return _without_error_text(record)
     item, text = record if isinstance(record, tuple | list) and len(record) == 2 else (None, None)
     if not isinstance(item, Item) or not isinstance(text, str | None):
         raise PluginError(

@@ -134,17 +134,14 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
             error = json_value(body)
         except ValueError:
             error = body.decode("utf-8", "replace")
-    words, codes = _words_in(error), _codes_in(error)
+    words = _words_in(error)
     message = excerpt(words) or _("no reason given")
-    if 300 <= status < 400:
-        address = excerpt(headers.get("location", "")) or message
-        return AskError(
-            "connection",
-            _("HTTP {}: the server redirects to another address: {}", status, address),
-            retry_after=retry_after(headers),
-        )
     usual = "server" if status >= 500 else "bad-request" if status >= 400 else "bad-response"
-    kind = _kind_of_codes(codes) or _KINDS.get(status, usual)
+    kind = _kind_of_codes(_codes_in(error)) or _KINDS.get(status, usual)
+    if 300 <= status < 400:
+        kind = "connection"
+        address = excerpt(headers.get("location", "")) or message
+        message = _("the server redirects to another address: {}", address)
     return AskError(
         kind,
         _("HTTP {}: {}", status, message),
@@ -221,10 +218,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     """The wait that a server requests in seconds, from 0 to `LONGEST_WAIT`; None without one.
 
     The first of ``retry-after-ms`` (OpenAI, Azure) and ``retry-after`` (RFC 9110: seconds or a
-    date) that can be parsed counts.
-
-    Args:
-        headers: of the reply; names in lower case, or a mapping that ignores case.
+    date) that can be parsed counts. `headers` are those of `error_of_status`.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
@@ -251,26 +245,18 @@ def status_of_ending(reason: str, text: str) -> Status:
     """The status of an answer that ended for this finish reason.
 
     Raises:
-        AskError: the reason is a failure, or is not known.
+        AskError: the reason is a failure, or is not known, so that the answer may be incomplete.
     """
-    outcome = "answered" if reason in {"", "stop"} else _outcome(reason)
+    outcome = _outcome(reason)
     if outcome == "answered":
         return status_of(text)
     if outcome in _INCOMPLETE:
         return _INCOMPLETE[outcome]
-    if outcome:
-        raise AskError(
-            outcome,
-            _("the server ended the answer before it was complete (finish reason: {})", reason),
-            retryable=True,
-        )
+    shown = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
     raise AskError(
-        "bad-response",
-        _(
-            "the answer ended with the finish reason {!r}, which keju does not know, so it may "
-            "be incomplete",
-            reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…",
-        ),
+        outcome or "bad-response",
+        _("the answer may be incomplete (finish reason: {})", shown),
+        retryable=bool(outcome),
     )
 
 

@@ -22,9 +22,9 @@ from keju.models.base import AskError, ModelOptions
 from keju.models.engine import Engine, PageReading, picture
 from keju.texts import _
 
-_LANGUAGE_NAME = re.compile(r"[A-Za-z0-9_]+")
-_SEGMENTATIONS = tuple(str(mode) for mode in range(3, 14) if mode != 12)
-"""The page segmentation modes that recognise text without the data for orientation."""
+_OPTIONS = {"lang": re.compile(r"[A-Za-z0-9_]+"), "psm": re.compile("[3-9]|1[013]")}
+"""The values of the options of a model string: the name of one language, and the modes of page
+segmentation that recognise text without the data for orientation."""
 
 _DEFAULTS = {"lang": "chi_tra_vert", "psm": "3"}
 """The options of a model string, with what measurements favour (docs/choosing-ocr.md)."""
@@ -51,26 +51,26 @@ class Tesseract(Engine):
 
     program = "tesseract"
 
-    def __init__(self, options: ModelOptions, text: str = "") -> None:
-        settings = _read_settings(text)
-        self._language, self._segmentation = settings["lang"], settings["psm"]
-        package = self._language.replace("_", "-").lower()
+    def __init__(self, options: ModelOptions = _NO_OPTIONS, text: str = "") -> None:
+        self._settings = _read_settings(text)
+        language = self._settings["lang"]
+        package = language.replace("_", "-").lower()
         self._install = f"apt-get install tesseract-ocr tesseract-ocr-{package}"
         path = shutil.which("tesseract")
         if path is None:
             raise PrerequisiteError(_("the OCR engine 'tesseract'"), self._install)
         self._path = path
         self.concurrency = os.cpu_count() or 1  # One process per core, each with one thread.
-        unusual = ",".join(f"{name}={value}" for name, value in settings.items()
-                           if value != _DEFAULTS[name])  # fmt: skip
-        self.name = f"tesseract:{unusual}" if unusual else "tesseract"
+        unusual = sorted(self._settings.items() - _DEFAULTS.items())
+        text = ",".join(f"{name}={value}" for name, value in unusual)
+        self.name = f"tesseract:{text}" if text else "tesseract"
         self._timeout = options.timeout
         self._version = self._print("--version").partition("\n")[0].strip()
         languages = self._print("--list-langs")
         folder = re.search(r'"([^"]+)"', languages)
-        self._data = Path(folder[1] if folder else "") / f"{self._language}.traineddata"
-        if self._language not in languages.split() or not self._data.is_file():
-            missing = _("the language {} of the OCR engine 'tesseract'", self._language)
+        self._data = Path(folder[1] if folder else "") / f"{language}.traineddata"
+        if language not in languages.split() or not self._data.is_file():
+            missing = _("the language {} of the OCR engine 'tesseract'", language)
             raise PrerequisiteError(missing, self._install)
 
     @cached_property
@@ -79,16 +79,16 @@ class Tesseract(Engine):
         return {
             "kind": "tesseract",
             "tesseract": self._version,
-            "language": self._language,
+            "language": self._settings["lang"],
             "language_data": sha256_file(self._data),
-            "page_segmentation": self._segmentation,
+            "page_segmentation": self._settings["psm"],
         }
 
     def read(self, data: bytes, name: str) -> PageReading:
         """The lines of one image."""
         upright_png = io.BytesIO()
         picture(data, name).save(upright_png, "PNG", compress_level=1)
-        options = ("-l", self._language, "--psm", self._segmentation)
+        options = ("-l", self._settings["lang"], "--psm", self._settings["psm"])
         try:
             done = subprocess.run(  # noqa: S603 - the program found, with checked options
                 [self._path, "stdin", "stdout", *options, "tsv"],
@@ -118,38 +118,25 @@ class Tesseract(Engine):
         return done.stdout or done.stderr
 
 
-class TesseractWithOptions(Tesseract):
+def with_options(text: str, options: ModelOptions = _NO_OPTIONS) -> Tesseract:
     """Tesseract with the options of a model string."""
-
-    def __init__(self, text: str, options: ModelOptions = _NO_OPTIONS) -> None:
-        super().__init__(options, text)
+    return Tesseract(options, text)
 
 
 def _read_settings(text: str) -> dict[str, str]:
     """The options of ``lang=NAME,psm=N``."""
     values: dict[str, str] = {}
     for part in text.split(",") if text else ():
-        name, __, value = part.strip().partition("=")
-        if name not in _DEFAULTS or not value or name in values:
+        name, __, value = (word.strip() for word in part.partition("="))
+        if name not in _OPTIONS or name in values or not _OPTIONS[name].fullmatch(value):
             raise UsageError(
                 "tesseract has no option {!r}",
                 part.strip(),
-                hint="Use lang=NAME and psm=N, separated by a comma: tesseract:lang=chi_tra,psm=6",
+                hint="Use lang=NAME, the name of one language, and psm=N, a page segmentation that "
+                "reads text (3 to 11, or 13): tesseract:lang=chi_tra,psm=6",
             )
-        values[name] = value.strip()
-    settings = _DEFAULTS | values
-    if settings["psm"] not in _SEGMENTATIONS:
-        raise UsageError(
-            "psm={} is not a page segmentation of tesseract that reads text ({})",
-            settings["psm"],
-            ", ".join(_SEGMENTATIONS),
-        )
-    if not _LANGUAGE_NAME.fullmatch(settings["lang"]):
-        raise UsageError(
-            "lang={} is not the name of one language of tesseract, such as chi_tra_vert",
-            settings["lang"],
-        )
-    return settings
+        values[name] = value
+    return _DEFAULTS | values
 
 
 def _lines(table: str) -> Iterator[Line]:

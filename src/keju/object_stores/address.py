@@ -50,7 +50,6 @@ STORES = {
 }
 """The stores, by scheme. Another store of obstore needs only an entry here."""
 
-_FORMS = "s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX"
 # `Path` converts two slashes to one.
 _SCHEME = re.compile(rf"({'|'.join(STORES)}):/{{1,2}}(?=[^/]|$)", re.IGNORECASE)
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]")
@@ -89,25 +88,16 @@ def parse_address(path: Path | str) -> Address:
     """The scheme, bucket and prefix of an address.
 
     Raises:
-        UsageError: it is not ``SCHEME://BUCKET/PREFIX`` with a scheme of `STORES`. An error never
-            repeats a possible password.
+        UsageError: it is not ``SCHEME://BUCKET/PREFIX`` with a scheme of `STORES`. The error does
+            not repeat the address, which may contain a password.
     """
-    scheme = _SCHEME.match(str(path))
-    if scheme is None:
-        raise UsageError("this is not an address of an object store. Use {}", _FORMS)
-    bucket, _, prefix = str(path)[scheme.end() :].partition("/")
-    address = Address(scheme[1].lower(), bucket, prefix.strip("/"))
-    if "@" in bucket:
-        raise UsageError(
-            "the {0}:// address contains an @, which may be part of a name or a password. Use "
-            "{0}://BUCKET/PREFIX, and set the credentials in the environment",
-            address.scheme,
-        )
-    if not _BUCKET.fullmatch(bucket) or {"", ".", ".."} & {*address.prefix.split("/")}:
-        raise UsageError(
-            "{}: not a valid address. Use {}. The name of a bucket has 3 to 63 characters: "
-            "lowercase letters, digits, dots, hyphens and underscores",
-            address,
-            _FORMS,
-        )
-    return address
+    if scheme := _SCHEME.match(str(path)):
+        bucket, __, prefix = str(path)[scheme.end() :].partition("/")
+        address = Address(scheme[1].lower(), bucket, prefix.strip("/"))
+        if _BUCKET.fullmatch(bucket) and not {"", ".", ".."} & {*address.prefix.split("/")}:
+            return address
+    raise UsageError(
+        "this is not an address of an object store: s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or "
+        "az://CONTAINER/PREFIX. The name of a bucket has 3 to 63 lowercase letters, digits, dots, "
+        "hyphens and underscores. Credentials must be set in the environment"
+    )

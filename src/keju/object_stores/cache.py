@@ -17,9 +17,6 @@ from filelock import FileLock, Timeout
 
 from keju.errors import UsageError
 
-DEFAULT_GB = 20.0
-"""The default maximum size of the cache, in 10^9 bytes."""
-
 # Shares of the maximum size: what remains after files were removed, and what is added before the
 # cache is measured again.
 _REMAINING, _BETWEEN_CHECKS = 0.8, 0.05
@@ -46,7 +43,7 @@ def cache_limit() -> int:
     """
     setting = os.environ.get("KEJU_CACHE_GB", "").strip()
     with contextlib.suppress(ValueError):
-        if (size := float(setting or DEFAULT_GB)) > 0:
+        if (size := float(setting or 20)) > 0:
             return int(size * 1e9)
     raise UsageError(
         "KEJU_CACHE_GB is {!r}. It must be the size of the cache in GB, such as 20", setting
@@ -57,9 +54,6 @@ class FileCache:
     """Files by key. A file under its final name is complete. A file may be fetched twice.
 
     `cache_folder` and `cache_limit` (in bytes) are the defaults.
-
-    Raises:
-        UsageError: ``KEJU_CACHE_GB`` is not a positive number.
     """
 
     def __init__(self, folder: Path | None = None, limit: int | None = None) -> None:

@@ -1,10 +1,15 @@
-"""`ObjectFolder`: the objects below an address, read and written like the files of a folder."""
+"""`ObjectFolder`: the objects below an address, read and written like the files of a folder.
+
+`stage_output` writes a folder on the local disk and then uploads it to an address.
+"""
 
 from __future__ import annotations
 
 import io
 import re
+import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -12,23 +17,25 @@ from typing import Any, NamedTuple
 
 from keju.errors import DataError, UsageError
 from keju.files import write_atomic
-from keju.object_stores.address import Address
+from keju.object_stores.address import Address, is_address, parse_address
+from keju.object_stores.cache import cache_folder
 from keju.texts import _
 
 MAX_RETRIES = 5
 """The maximum number of retries of a request, within a minute."""
 
+UNFINISHED = ".unfinished"
+"""The name of an object that exists while an upload is in progress or after an interrupted one."""
+
+_THREADS = 4
 _CHUNK = 4 << 20
 _READ = 1 << 16
 _CREDENTIALS = re.compile("KEY|TOKEN|CREDENTIAL|SERVICE_ACCOUNT|SIGNATURE|METADATA|EMULATOR|CLI")
 _NO_BUCKET = re.compile("NoSuchBucket|ContainerNotFound")
-_SAFE_WORDS = (
-    _NO_BUCKET,
-    re.compile(r"status(?: code)?:? [1-5][0-9]{2}"),
-    re.compile(
-        "(?<=HTTP error: )[a-z ]+|Account must be specified|Invalid Access Key"
-        "|Unable to (?:open|decode) service account file|Azure Cli not installed"
-    ),
+_SAFE_WORDS = re.compile(
+    "status(?: code)?:? [1-5][0-9]{2}|(?<=HTTP error: )[a-z ]+"
+    "|Account must be specified|Invalid Access Key|Azure Cli not installed"
+    "|Unable to (?:open|decode) service account file"
 )
 """Words of obstore's errors that never contain a value."""
 
@@ -65,34 +72,38 @@ class ObjectFolder:
                 '"keju[object-stores]"'
             ) from None
         self._obstore: Any = obstore
-        settings = address.store.settings()
-        if not any(_CREDENTIALS.search(name) for name, _value in settings):
+        store, settings = address.store, address.store.settings()
+        if not any(_CREDENTIALS.search(name) for name, __ in settings):
             # obstore would wait for the metadata server of a cloud.
             raise UsageError(
                 "{}:// addresses need credentials in the environment. Set {}. For a public bucket, "
                 "set {}SKIP_SIGNATURE=true instead; on a cloud machine with a role, {}",
                 address.scheme,
-                address.store.usual,
-                address.store.prefix,
-                address.store.role,
+                store.usual,
+                store.prefix,
+                store.role,
             )
         # obstore panics at a line break; a key file as JSON has some.
-        broken = [name for name, value in settings
-                  if not value.isprintable() and not value.startswith("{")]  # fmt: skip
-        if broken:
-            raise _not_configured(address, broken[0])
-        allow_http = any(value.startswith("http://") for _name, value in settings)
-        try:
-            self._store = getattr(obstore.store, address.store.name)(
-                address.bucket,
-                client_options={"allow_http": allow_http, "timeout": "120s"},
-                retry_config={
-                    "max_retries": MAX_RETRIES,
-                    "retry_timeout": timedelta(seconds=60),
-                },
+        broken = [name for name, value in settings if not (value.isprintable() or value[0] == "{")]
+        problem = broken[0] if broken else ""
+        options = {
+            "allow_http": any(value.startswith("http://") for __, value in settings),
+            "timeout": "120s",
+        }
+        retries = {"max_retries": MAX_RETRIES, "retry_timeout": timedelta(seconds=60)}
+        if not problem:
+            try:
+                self._store = getattr(obstore.store, store.name)(
+                    address.bucket, client_options=options, retry_config=retries
+                )
+            except Exception as error:  # noqa: BLE001 - obstore's own classes
+                problem = _reason(error)
+        if problem:
+            raise UsageError(
+                "the settings of the object store in the environment are not valid ({}). Check {}",
+                problem,
+                store.usual,
             )
-        except Exception as error:  # noqa: BLE001 - obstore's own classes
-            raise _not_configured(address, _reason(error)) from None
 
     def __str__(self) -> str:
         return str(self.address)
@@ -112,8 +123,8 @@ class ObjectFolder:
         """The objects whose name begins with ``within/``, or all, sorted by name."""
         prefix = self.address.key(within).rstrip("/")
         with self._reporting(within):
-            for several in self._obstore.list(self._store, prefix=f"{prefix}/"):
-                yield from map(self._stored, several)
+            for page in self._obstore.list(self._store, prefix=f"{prefix}/"):
+                yield from map(self._stored, page)
 
     def _stored(self, about: dict[str, Any]) -> StoredObject:
         name = str(about["path"]).removeprefix(f"{self.address.prefix}/")
@@ -151,10 +162,9 @@ class ObjectFolder:
             self._obstore.put(self._store, self.address.key(name), content, max_concurrency=2)
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write an object unless one of that name exists. Only one of several writers succeeds.
+        """Write an object unless one of that name exists; return whether it was written.
 
-        Returns:
-            Whether it was written.
+        Only one of several writers succeeds.
         """
         key, errors = self.address.key(name), self._obstore.exceptions
         with self._reporting(name):
@@ -179,13 +189,13 @@ class ObjectFolder:
             missing = isinstance(error, errors.NotFoundError | FileNotFoundError)
             if missing and not _NO_BUCKET.search(str(error)):
                 raise MissingObjectError("the object does not exist", file=place) from None
+            usual = self.address.store.usual
             raise DataError(
                 "the request to the object store failed ({})",
                 _reason(error),
                 file=place,
-                hint=_("Check the address, the network, and {} in the environment",
-                       self.address.store.usual),
-            ) from None  # fmt: skip
+                hint=_("Check the address, the network, and {} in the environment", usual),
+            ) from None
 
 
 class _ObjectFile(io.RawIOBase):
@@ -217,16 +227,59 @@ class _ObjectFile(io.RawIOBase):
         return length
 
 
-def _not_configured(address: Address, reason: str) -> UsageError:
-    return UsageError(
-        "the settings of the object store in the environment are not valid ({}). Check {}",
-        reason,
-        address.store.usual,
-    )
-
-
 def _reason(error: Exception) -> str:
     """Why a request failed, without the error's text, which may contain keys and signatures."""
-    matches = (words.search(str(error)) for words in _SAFE_WORDS)
-    words = next(filter(None, matches), None)
+    words = _NO_BUCKET.search(str(error)) or _SAFE_WORDS.search(str(error))
     return words[0].strip() if words else type(error).__name__.removesuffix("Error")
+
+
+@contextmanager
+def stage_output(out: Path, last: str) -> Iterator[Path]:
+    """The folder to write: `out` itself, or a temporary folder if `out` is an address.
+
+    The temporary folder is uploaded when the block ends without an error. `last` is the file
+    without which the folder is not complete.
+
+    Raises:
+        UsageError: the address is not valid, objects exist there, or another process uploads to it.
+        DataError: the store answers with an error.
+    """
+    if not is_address(out):
+        yield out
+        return
+    folder = ObjectFolder(parse_address(out))
+    _check_free(folder, next(folder.list(), None) is None)
+    temporary = cache_folder() / "staging"
+    temporary.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=temporary) as name:
+        local = Path(name) / folder.address.prefix.rpartition("/")[2]
+        yield local
+        upload_folder(local, folder, last)
+
+
+def upload_folder(local: Path, folder: ObjectFolder, last: str) -> None:
+    """Upload a folder to an address at which nothing exists.
+
+    The object ``.unfinished`` is created on the condition that it does not exist: of two writers,
+    one is refused. `last` is created on the same condition, after all other files.
+
+    Raises:
+        UsageError: objects exist there, or another process uploads to the address.
+        DataError: the store answers with an error.
+    """
+    _check_free(folder, next(folder.list(), None) is None and folder.create(UNFINISHED, b""))
+    paths = [path for path in sorted(local.rglob("*")) if path.is_file() and path != local / last]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        names = (path.relative_to(local).as_posix() for path in paths)
+        list(pool.map(folder.write, names, paths))  # An error of an upload is raised here.
+    _check_free(folder, folder.create(last, (local / last).read_bytes()))
+    folder.delete(UNFINISHED)
+
+
+def _check_free(folder: ObjectFolder, is_free: bool) -> None:
+    if not is_free:
+        raise UsageError(
+            "{}: objects already exist there, or another process is writing there. Use another "
+            "address; after an interrupted upload, delete its objects",
+            folder,
+        )

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from keju.definitions import has_reference, is_undeciphered, task
 from keju.items import Item, Response, Score
 from keju.models import drafted_by
-from keju.models.error_texts import looks_like_error
+from keju.models.replay import looks_like_error
 from keju.published.audit import OF_A_RUN, Audit, Finding, PassedCheck, finding_of, held_check
 from keju.published.checks import Check, Mismatch, Outcome, Severity, Size
 from keju.published.checks.grids import TOO_LITTLE_FOR_LUCK, at_most

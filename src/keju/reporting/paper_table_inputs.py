@@ -20,7 +20,7 @@ from keju.published import (
 from keju.reporting.cells import Cell
 from keju.reporting.paper_table_form import Heading, PaperTable, PaperTableRow, RowKey
 
-_ENGINES = {"ppocr": "PP-OCRv6", "ppocr:openvino": "PP-OCRv6 on OpenVINO"}
+_ENGINES = {"ppocr": "PP-OCRv6"}
 """Display names of engines. An engine counts as one of the paper's only if it is declared to be."""
 
 

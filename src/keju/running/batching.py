@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,7 @@ from msgspec.structs import replace
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.files import read_json, sha256_bytes, write_json
-from keju.items import Record, Response, Usage
+from keju.items import Record, Response
 from keju.models import Answer, AskError
 from keju.models.decoding import Parameters
 from keju.running.contents import LazyImages, RunContents
@@ -31,7 +30,7 @@ from keju.running.store import ResponseStore
 from keju.texts import _
 
 if TYPE_CHECKING:
-    from keju.models.openai_batches import Batches, BatchResults, Result
+    from keju.models.openai_batches import Batches, BatchResults
 
 MOST_LINES, MOST_BYTES = 50_000, 190_000_000
 """The limits of one file: 50,000 requests, and a little less than 200 MB."""
@@ -100,6 +99,9 @@ async def send_in_batches(
         except AskError as error:
             hint = _ENDPOINTS if _NO_BATCHES.search(str(error)) else ""
             raise UsageError("{}: {}{}", queue.model.name, error, hint) from None
+        finally:
+            for results in sender.results:
+                results.close()
         waiting += sender.waiting
     return waiting
 
@@ -115,6 +117,7 @@ class _BatchSender:
         store: ResponseStore,
         retry: RetryPolicy,
     ) -> None:
+        self.results: list[BatchResults] = []
         self.waiting = 0
         self._queue, self._server, self._dataset = queue, server, dataset
         self._store, self._retry = store, retry
@@ -122,84 +125,66 @@ class _BatchSender:
         self._file = self._folder / "next.jsonl"
         self._names: list[str] = []
         """The names of the requests in the file."""
+        self._unfinished: set[str] = set()
+        self._collected: dict[str, BatchResults] = {}
+        self._ended: list[Path] = []
+        """The records of batches whose results are collected."""
 
     async def run(self) -> None:
         """Store the results that are ready, and submit the requests that are in no batch."""
-        batches = await self._submitted()
-        unfinished: set[str] = set()
-        ready: dict[str, tuple[BatchResults, Parameters]] = {}
-        with ExitStack() as files:
-            for batch in [*batches]:
-                state = await self._server.look(batch.id)
-                if not state.ended:
-                    unfinished.update(batch.requests)
-                    batches.remove(batch)
-                    continue
-                results = files.enter_context(
-                    closing(await self._server.results(state, self._folder))
-                )
-                if state.status == "failed" and not results:
-                    self._path(batch.tag).unlink()
-                    errors = msgspec.json.encode(state.errors).decode()[:300]
-                    raise DataError("the server rejected batch {}: {}", batch.id, errors)
-                ready |= dict.fromkeys(results, (results, batch.parameters))
-            is_first = not batches and not unfinished
-            for job in self._queue.jobs:
-                name = _name(job)
-                if job.failure is not None:
-                    self._keep(job, AskError(job.failure.kind, job.failure.message), attempts=0)
-                elif name in ready and not ready[name][0][name].unasked:
-                    results, parameters = ready.pop(name)
-                    self._keep_result(job, results[name], parameters)
-                elif name in unfinished:
-                    self.waiting += 1
-                elif is_first:
-                    is_first = False
-                    if not await self._send_directly(job):
-                        return
-                else:
-                    await self._add(name, job)
-            if self._names:
-                await self._submit()
-        for batch in batches:
-            self._path(batch.tag).unlink()
+        await self._collect()
+        is_first = not (self._unfinished or self._ended)
+        for job in self._queue.jobs:
+            name = _name(job)
+            outcome = self._collected[name][name] if name in self._collected else None
+            if job.failure is not None:
+                self._keep(job, AskError(job.failure.kind, job.failure.message), attempts=0)
+            elif outcome is not None:
+                self._keep(job, outcome)
+            elif name in self._unfinished:
+                self.waiting += 1
+            elif is_first:
+                is_first = False
+                if not await self._send_directly(job):
+                    return
+            else:
+                await self._add(name, job)
+        if self._names:
+            await self._submit()
+        for path in self._ended:
+            path.unlink()
 
-    async def _submitted(self) -> list[SubmittedBatch]:
-        """The recorded batches, with their ids at the server; without those that never arrived."""
-        batches = []
+    async def _collect(self) -> None:
+        """Fetch the results of the recorded batches; those that never arrived are forgotten."""
         for path in sorted(self._folder.glob("*.json")):
             batch = read_json(path, SubmittedBatch)
+            state = await self._server.poll(batch.tag, batch.id)
+            if state is None:
+                path.unlink()
+                continue
             if not batch.id:
-                state = await self._server.tagged(batch.tag)
-                if state is None:
-                    path.unlink()
-                    continue
-                batch = replace(batch, id=state.id)
-                write_json(path, batch)
+                write_json(path, replace(batch, id=state.id))
             # Parameters that the server refused in an earlier session are not sent again.
             model = self._server.model
             model.parameters = replace(batch.parameters, fields=model.parameters.fields)
-            batches.append(batch)
-        return batches
+            if not state.ended:
+                self._unfinished.update(batch.requests)
+                continue
+            results = await self._server.results(state, batch.parameters, self._folder)
+            self.results.append(results)
+            if state.status == "failed" and not results:
+                path.unlink()
+                errors = msgspec.json.encode(state.errors).decode()[:300]
+                raise DataError("the server rejected batch {}: {}", state.id, errors)
+            self._collected |= dict.fromkeys(results, results)
+            self._ended.append(path)
 
-    def _keep_result(self, job: Job, result: Result, parameters: Parameters) -> None:
-        try:
-            answer = self._server.answer(result, parameters)
-        except AskError as error:
-            self._keep(job, error)
-            return
-        if answer.ignored_usage:
-            self._queue.summary.ignored_usage.append(answer.ignored_usage)
-        self._keep(job, answer, self._queue.cost.uncounted(job.request, answer.usage))
-
-    def _keep(
-        self,
-        job: Job,
-        outcome: Answer | AskError,
-        uncounted: Usage = NO_USAGE,
-        *,
-        attempts: int = 1,
-    ) -> None:
+    def _keep(self, job: Job, outcome: Answer | AskError, *, attempts: int = 1) -> None:
+        uncounted = NO_USAGE
+        if isinstance(outcome, Answer):
+            uncounted = self._queue.cost.uncounted(job.request, outcome.usage)
+            if outcome.ignored_usage:
+                self._queue.summary.ignored_usage.append(outcome.ignored_usage)
         self._store_response(response_of(self._queue.model, job, outcome, 0.0, attempts, uncounted))
 
     def _store_response(self, response: Response) -> None:
