@@ -258,7 +258,7 @@ def test_other_rubrics_are_kept_apart(context, answers, graded, tmp_path):
     assert own_grades.tasks[0].signature != graded.tasks[0].signature
     again = grades_of(judgements_of(answers.judged, context.folder), context.folder, {})
     assert by_place(again)[GOOD, "T2"].mean == 9
-    assert (context.folder.path / f"rubrics-{context.folder.rubrics.id}.json").is_file()
+    assert (context.folder.path / "prompts.json").is_file()
 
 
 def test_a_plan_asks_nobody_and_takes_off_what_is_stored(context, answers, chat):

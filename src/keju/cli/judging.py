@@ -17,11 +17,14 @@ from keju.cli.figures import draw_all
 from keju.cli.grouped_options import with_groups
 from keju.cli.options import (
     AsJson,
+    BaseUrl,
+    Concurrency,
+    ExtraBody,
     KeyName,
+    MaxCost,
     MaxTokens,
     PriceFile,
     RetryFailed,
-    SampleSeed,
     TaskIds,
     out_option,
 )
@@ -43,34 +46,15 @@ app.add_typer(judge_app, name="judge")
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """The server, decoding parameters and budget of judges."""
+    """The server, decoding parameters and budget of judges, which decode at temperature 0."""
 
-    base_url: Annotated[
-        str,
-        typer.Option(
-            metavar="URL", help="Address of an OpenAI-compatible server, up to and including /v1."
-        ),
-    ] = ""
+    base_url: BaseUrl = ""
     api_key_env: KeyName = "OPENAI_API_KEY"
-    extra_body: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=JSON",
-            help="Additional field of every request, e.g. temperature=1 (default: 0). Can be "
-            "given several times.",
-        ),
-    ] = None
+    extra_body: ExtraBody = None
     max_tokens: MaxTokens = None
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Maximum number of simultaneous requests to each judge."
-        ),
-    ] = None
+    concurrency: Concurrency = None
     prices: PriceFile = None
-    max_cost: Annotated[
-        float | None, typer.Option(metavar="MONEY", help="Maximum cost; needs --prices.")
-    ] = None
+    max_cost: MaxCost = None
     retry_failed: RetryFailed = False
     send_restricted_data: SendRestricted = False
     plan: Annotated[
@@ -82,7 +66,9 @@ class JudgeOptions:
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")]
 Judges = Annotated[
     list[str] | None,
-    typer.Option("--model", metavar="MODEL", help="Model that grades. Can be given several times."),
+    typer.Option(
+        "--model", metavar="MODEL", help="Model that reads or grades. Can be given several times."
+    ),
 ]
 RubricsFile = Annotated[
     Path | None,
@@ -113,13 +99,12 @@ def _ask(
     del fields["plan"]
     run_options = RunOptions(temperature=0.0, **fields)
     options, policy = run_options.model_options(), run_options.policy()
+    judges = open_judges(models, replace(options, asking=not server.plan))
     if not server.plan:
-        judges = open_judges(models, options)
         with permitting(permission(server.send_restricted_data)):
             summary = ask_judges(folder, judges, questions, policy=policy, console=err)
         note(*judging_lines(summary))
         return summary.complete
-    judges = open_judges(models, replace(options, asking=False))
     planned = plan_judging(folder, judges, questions, answers=answers, policy=policy)
     if as_json:
         print_json(planned)
@@ -160,8 +145,9 @@ def grade(
 
     Each judge sees the rubric, the question, the reference and the answer, but not the model's
     name, the image, or the text on it. By default, open questions, translations, descriptions and
-    all tasks that their own benchmark grades in this way are graded; --task selects others. Without
-    --model, the command shows the stored grades.
+    all tasks that their own benchmark grades in this way are graded; --task selects others. Judges
+    decode at temperature 0, unless --extra-body has another one. Without --model, the command shows
+    the stored grades.
     """
     from keju.cli.output.judge_tables import agreement_table, grade_lines, grades_table
     from keju.judging.answers import answers_of, grading_requests
@@ -204,12 +190,7 @@ def grade(
 def extract(
     run: RunPath,
     *,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model", metavar="MODEL", help="Extractor model. Can be given several times."
-        ),
-    ] = None,
+    model: Judges = None,
     server: JudgeOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -353,7 +334,6 @@ def sample(
         int, typer.Option(metavar="N", min=1, help="Number of answers per task.")
     ] = 50,
     task: TaskIds = None,
-    seed: SampleSeed = 0,
     rubrics: RubricsFile = None,
 ) -> None:
     """Sample answers for people to rate, 50 of each task, without the models' names.
@@ -368,9 +348,9 @@ def sample(
 
     opened = RunFolder.open(run)
     answers = answers_of(opened, read_rubrics(rubrics), tasks=task).judged
-    drawn = draw_sample(answers, opened, per_task=per_task, seed=seed)
+    drawn = draw_sample(answers, opened, per_task=per_task)
     write_sample(sheet, drawn)
-    counts = Counter(each.item.task for each in drawn)
+    counts = Counter(answer.item.task for answer in drawn)
     tasks = ", ".join(f"{name}: {count:,}" for name, count in counts.items())
     say(
         n_(

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from keju.cli.options import (
+    BaseUrl,
     BoxConvention,
+    Concurrency,
     EngineOption,
+    ExtraBody,
     KeyName,
     Limit,
+    MaxCost,
     MaxTokens,
     PerMinute,
     PriceFile,
@@ -141,12 +145,7 @@ class PromptOptions:
 class ServerOptions:
     """The address of a model's server, and how the model reasons there."""
 
-    base_url: Annotated[
-        str,
-        model_option(
-            metavar="URL", help="Address of an OpenAI-compatible server, up to and including /v1."
-        ),
-    ] = ""
+    base_url: BaseUrl = ""
     sampling_seed: Annotated[
         int | None,
         model_option(metavar="N", help="Seed of sampling on the server. Default: none."),
@@ -159,13 +158,7 @@ class ServerOptions:
             "Default: the server's.",
         ),
     ] = None
-    extra_body: Annotated[
-        list[str] | None,
-        model_option(
-            metavar="NAME=JSON",
-            help="Additional field of every request. Can be given several times.",
-        ),
-    ] = None
+    extra_body: ExtraBody = None
     dtype: Annotated[
         str,
         model_option(
@@ -248,17 +241,8 @@ class ClusterOptions:
 class LimitOptions:
     """Concurrency, budget, and what is sent again."""
 
-    concurrency: Annotated[
-        int | None,
-        limit_option(metavar="N", help="Maximum number of simultaneous requests to each model."),
-    ] = None
-    max_cost: Annotated[
-        float | None,
-        limit_option(
-            metavar="MONEY",
-            help="Maximum cost of the run, including responses stored before; needs --prices.",
-        ),
-    ] = None
+    concurrency: Concurrency = None
+    max_cost: MaxCost = None
     batch: Annotated[
         bool,
         limit_option(

@@ -9,7 +9,7 @@ from keju.judging.answers import (
     graded_answers,
     grading_requests,
 )
-from keju.judging.extracting import gather_decisions, merge_extractions, stored_extractors
+from keju.judging.extracting import gather_decisions, merge_extractions
 from keju.judging.grading import Judgement, TaskGrade, grades_of, judgements_of, mean_grades
 from keju.judging.prompting import Rubrics, check_rubrics, read_rubrics
 from keju.judging.raters import draw_sample, read_ratings
@@ -46,6 +46,5 @@ __all__ = [
     "open_judges",
     "read_ratings",
     "read_rubrics",
-    "stored_extractors",
     "stored_rubrics",
 ]  # fmt: skip

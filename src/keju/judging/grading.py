@@ -114,18 +114,10 @@ class GradingResult(Record, frozen=True, kw_only=True, omit_defaults=False):
 def judgements_of(
     answers: Sequence[GradableAnswer], folder: JudgementFolder, judges: Sequence[str] = ()
 ) -> list[Judgement]:
-    """The stored grades of these answers, judge by judge.
-
-    Args:
-        answers: the answers.
-        folder: where replies are stored.
-        judges: names of the judges; by default all with stored replies by these rubrics.
-    """
+    """The stored grades of these answers by some judges, or by all with stored replies."""
     repeats = max((reply.round for reply in folder.responses()), default=1)
     judgements = []
-    for judge in folder.replied():
-        if judges and judge not in judges:
-            continue
+    for judge in judges or folder.replied():
         replies = folder.find_replies(judge, grading_requests(answers, folder.rubrics, repeats))
         by_answer = defaultdict(list)
         for reply in filter(None, replies):
@@ -169,50 +161,47 @@ def grades_of(
     return GradingResult(
         run=str(folder.run.path),
         rubrics=folder.rubrics.id,
-        tasks=tuple(
-            _task_grade(judge, place, found, signatures[judge])
-            for (judge, place), found in by_task.items()
-        ),
+        tasks=tuple(_task_grade(rows, signatures[rows[0].judge]) for rows in by_task.values()),
         repeats=_agreements(judgements, of_judges=False),
         judges=_agreements(judgements, of_judges=True),
         left_out=left_out,
     )
 
 
-def _task_grade(
-    judge: str, place: AnswerId, found: Sequence[Judgement], signature: str
-) -> TaskGrade:
-    missing = [reason for each in found for reason in each.missing]
+def _task_grade(rows: Sequence[Judgement], signature: str) -> TaskGrade:
+    """The grade of a model on one query of a task, from one judge's judgements of its answers."""
+    missing = [reason for row in rows for reason in row.missing]
     failed = sum(reason.startswith("failed") for reason in missing)
-    sent = [each for each in found if not each.unsent]
+    sent = [row for row in rows if not row.unsent]
     # An empty answer is 0 without a judge: this alone gives a judge no mean.
-    counts = not sent or any(each.grades for each in sent)
-    counted = [each for each in found if counts and (each.grades or each.unsent)]
-    graded = [each.grade for each in counted if each.grade is not None]
-    values = [LEAST if each.grade is None else each.grade for each in counted]
-    groups = [each.judged.group for each in counted]
+    has_mean = not sent or any(row.grades for row in sent)
+    counted = [row for row in rows if has_mean and (row.grades or row.unsent)]
+    graded = [row.grade for row in counted if row.grade is not None]
+    values = [LEAST if row.grade is None else row.grade for row in counted]
+    groups = [row.judged.group for row in counted]
     interval = ratio_interval(values, [MOST] * len(values), groups)
+    place = rows[0].judged.id
     return TaskGrade(
-        judge=judge,
+        judge=rows[0].judge,
         model=place.model,
         task=place.task,
         query=place.query,
         setting=place.setting,
         script=place.script,
         wording=place.wording,
-        answers=len(found),
+        answers=len(rows),
         graded=len(graded),
         groups=len(set(groups)),
         mean=sum(values) / len(values) if values else None,
         graded_mean=sum(graded) / len(graded) if graded else None,
         low=MOST * interval.low if interval else None,
         high=MOST * interval.high if interval else None,
-        missing=sum(bool(each.missing) and not each.grades for each in found),
-        empty=sum(each.unsent == EMPTY for each in found),
-        no_answer=sum(each.unsent == NO_ANSWER for each in found),
+        missing=sum(bool(row.missing) and not row.grades for row in rows),
+        empty=sum(row.unsent == EMPTY for row in rows),
+        no_answer=sum(row.unsent == NO_ANSWER for row in rows),
         unparsable=len(missing) - failed,
         failed=failed,
-        no_reply=sum(not (each.grades or each.missing or each.unsent) for each in found),
+        no_reply=sum(not (row.grades or row.missing or row.unsent) for row in rows),
         seen=tuple(dict.fromkeys(missing))[:3],
         signature=signature,
     )
@@ -223,9 +212,9 @@ def _agreements(judgements: Sequence[Judgement], *, of_judges: bool) -> tuple[Ag
     units: dict[tuple[str, str], dict[AnswerId, list[float]]] = {}
     for judgement in judgements:
         if judgement.grade is not None and not judgement.unsent:
-            which = judgement.judged.id
-            place = ("" if of_judges else judgement.judge, which.task)
-            grades = units.setdefault(place, {}).setdefault(which, [])
+            answer = judgement.judged.id
+            place = ("" if of_judges else judgement.judge, answer.task)
+            grades = units.setdefault(place, {}).setdefault(answer, [])
             grades += [judgement.grade] if of_judges else judgement.grades
     agreements = (
         agreement_of(judge, task, by_answer.values()) for (judge, task), by_answer in units.items()
