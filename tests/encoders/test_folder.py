@@ -5,7 +5,8 @@ import json
 import pytest
 
 from keju.encoders import parse_semantic
-from keju.encoders.folder import NAMES, how_to_get, weights_file, weights_hash
+from keju.encoders.folder import weights_file, weights_hash
+from keju.encoders.weights import ENCODERS, how_to_get
 from keju.errors import DataError, UsageError
 
 
@@ -63,7 +64,7 @@ def test_every_encoder_says_how_to_get_it():
 
 
 def test_a_bare_folder_serves_every_name(tmp_path):
-    assert parse_semantic([str(tmp_path)]) == dict.fromkeys(NAMES, tmp_path)
+    assert parse_semantic([str(tmp_path)]) == dict.fromkeys(ENCODERS, tmp_path)
 
 
 def test_a_named_folder_serves_its_name_only(tmp_path):

@@ -17,13 +17,13 @@ from keju.cli import app
 from keju.datasets.store import DatasetWriter
 from keju.errors import KejuError, UsageError
 from keju.items import Item, Response
-from keju.judging import ExtractionFolder
 from keju.judging.extracting import (
     extraction_request,
     extraction_requests,
     is_contained,
     value_of_reply,
 )
+from keju.judging.store import ExtractionFolder
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import answer_code, read_scores

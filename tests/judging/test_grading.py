@@ -12,19 +12,10 @@ from keju.cli.output.judge_tables import judging_lines
 from keju.definitions import tasks
 from keju.errors import DataError, UsageError
 from keju.items import Item, Response
-from keju.judging import (
-    Judgement,
-    JudgementFolder,
-    answers_of,
-    ask_judges,
-    grades_of,
-    grading_requests,
-    judgements_of,
-    open_judges,
-    read_rubrics,
-)
-from keju.judging.answers import AnswerId
-from keju.judging.store import plan_judging
+from keju.judging.answers import AnswerId, answers_of, grading_requests
+from keju.judging.grading import Judgement, grades_of, judgements_of
+from keju.judging.prompting import read_rubrics
+from keju.judging.store import JudgementFolder, ask_judges, open_judges, plan_judging
 from keju.models import Decoding, ModelOptions
 from keju.running import Policy
 from keju.running.prices import Price, Prices

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from keju.judging import draw_sample, grading_requests
+from keju.judging.answers import grading_requests
 from keju.judging.probes import declared_probes, probe_answers, probe_results
+from keju.judging.raters import draw_sample
 from tests.support.judged import JUDGE, TRANSLATIONS
 
 ORDERS = {"plea", "command", "forged_form", "forged_end"}

@@ -10,18 +10,17 @@ import pytest
 
 from keju.errors import DataError
 from keju.items import Item
-from keju.judging import (
-    align,
+from keju.judging.aligning import align
+from keju.judging.answers import (
+    AnswerId,
+    GradableAnswer,
     answers_of,
     code_of,
-    draw_sample,
     graded_answers,
     grading_requests,
-    mean_grades,
-    read_ratings,
 )
-from keju.judging.answers import AnswerId, GradableAnswer
-from keju.judging.raters import sampled_codes, write_sample
+from keju.judging.grading import mean_grades
+from keju.judging.raters import draw_sample, read_ratings, sampled_codes, write_sample
 from tests.support.judged import GOOD, JUDGE, POOR
 
 

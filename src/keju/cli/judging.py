@@ -306,7 +306,11 @@ def align_(
     serve` stores the ratings.
     """
     from keju.cli.output.judge_tables import alignment_lines, alignment_tables
-    from keju.judging import align, graded_answers, mean_grades, read_ratings, read_rubrics
+    from keju.judging.aligning import align
+    from keju.judging.answers import graded_answers
+    from keju.judging.grading import mean_grades
+    from keju.judging.prompting import read_rubrics
+    from keju.judging.raters import read_ratings
     from keju.runs import RunFolder
 
     opened, used = RunFolder.open(run), read_rubrics(rubrics)

@@ -95,7 +95,7 @@ def score(
     from keju.definitions import without_official
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
-    from keju.judging import ExtractionFolder, gather_decisions
+    from keju.judging.extracting import gather_decisions
     from keju.reporting.answer_readings import readings_lines
     from keju.runs import RunFolder
     from keju.scoring import (
@@ -144,7 +144,7 @@ def score(
     models = [summary.model for summary in summaries]
     of_run = _lines_of_run(run, adjudicated, extractor) if run else []
     # If replies are stored and not used, that is printed instead of the price of new ones.
-    decidable = run if run and (extractor or not ExtractionFolder(run).replied()) else None
+    decidable = run if run and (extractor or not _stored_extractors(run)) else None
     read_by = readings_lines(results, decidable)
     lines, readings = (
         list(map(translate, each))
@@ -180,13 +180,18 @@ def _protocols_of(name: ProtocolName) -> tuple[Protocol, ...]:
     return (name,)
 
 
+def _stored_extractors(run: RunFolder) -> list[str]:
+    from keju.judging.store import ExtractionFolder
+
+    return ExtractionFolder(run).replied()
+
+
 def _lines_of_run(run: RunFolder, adjudicated: Path | None, extractor: str | None) -> list[str]:
     """The notes on a scored run that are printed below its scores."""
     from keju.analysis.blank_pages import invented_lines
     from keju.analysis.swapped import swap_lines, swapped_in
     from keju.analysis.unpublished_settings import otherwise_lines
     from keju.cli.output.run_summary import unfinished_lines
-    from keju.judging import ExtractionFolder
     from keju.scoring import read_decisions, unused_decisions
 
     label = run.manifest().label
@@ -200,7 +205,7 @@ def _lines_of_run(run: RunFolder, adjudicated: Path | None, extractor: str | Non
                 extractor,
             )
         )
-    elif not extractor and (extractors := ExtractionFolder(run).replied()):
+    elif not extractor and (extractors := _stored_extractors(run)):
         lines.append(
             _(
                 "Stored replies of the extractor {} are not used. Use them: keju score {} "

@@ -12,18 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keju.encoders.folder import (
-    INSTALL,
     LOCAL,
     best_device,
+    check_packages,
     load_model,
     loading,
     model_config,
-    packages_missing,
     quiet,
     weights_hash,
 )
-from keju.errors import DataError, PrerequisiteError, UsageError
-from keju.texts import _
+from keju.errors import DataError, UsageError
 
 Vector = NDArray[np.float32]
 Device = Literal["cpu", "cuda"]
@@ -49,13 +47,9 @@ class Tokens(NamedTuple):
 def plan_batches(lengths: Sequence[int], *, max_tokens: int) -> list[list[int]]:
     """Put sequences of similar lengths into one batch; the longest batches come first.
 
-    Args:
-        lengths: tokens of each sequence.
-        max_tokens: a batch's size (its longest sequence times its sequences) ends here; one
-            sequence alone may be longer.
-
-    Returns:
-        Indices into `lengths`, each once; a batch's padding is at most `MAX_PADDING` of its size.
+    A batch has indices into `lengths`, which are in tokens. Its size, the longest sequence times
+    the sequences, is at most `max_tokens`, unless it is one sequence; its padding is at most
+    `MAX_PADDING` of its size.
     """
     batches: list[list[int]] = []
     batch: list[int] = []
@@ -97,8 +91,7 @@ class TextEncoder:
     """The longest sequence that the positions allow, at most `BLOCK_TOKENS`."""
 
     def __init__(self, folder: Path, *, device: Device | None = None) -> None:
-        if missing := packages_missing():
-            raise PrerequisiteError(_("a text encoder (package {})", missing), INSTALL)
+        check_packages()
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
         import transformers  # noqa: PLC0415 - as above
 
@@ -164,10 +157,10 @@ class TextEncoder:
         """
         blocks: list[list[int]] = []
         owners: list[int] = []
-        for index, ids in enumerate(self._ids([_encodable(text) for text in texts], None)):
+        for index, ids in enumerate(self._ids(list(map(_encodable, texts)), None)):
             starts = range(0, len(ids), self.max_tokens)
-            blocks.extend(ids[start : start + self.max_tokens] for start in starts)
-            owners.extend(index for _ in starts)
+            blocks += [ids[start : start + self.max_tokens] for start in starts]
+            owners += [index] * len(starts)
         total = Counter(owners)
         parts: dict[int, list[Vector]] = defaultdict(list)
         for batch, states, _mask in self._passes(blocks, self.layers):

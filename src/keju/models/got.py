@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from keju.encoders.folder import (
-    INSTALL,
     LOCAL,
     best_device,
     load_model,
     loading,
     model_config,
-    packages_missing,
     quiet,
     weights_file,
     weights_hash,
 )
+from keju.encoders.weights import INSTALL, packages_missing
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.local_paths import check_local
 from keju.models.base import ModelOptions

@@ -12,11 +12,11 @@ from keju.cli.output.console import format_interval, name_columns, plain_table, 
 from keju.cli.output.run_summary import describe_dropped
 from keju.formatting import NOTHING, format_p
 from keju.items import PromptVariant
-from keju.judging import Alignment
 from keju.judging.aligning import (
     CORRECTED_MEASURES,
     LEAVE_ONE_OUT_MEASURES,
     PERSON,
+    Alignment,
     Estimate,
     TaskAlignment,
 )
