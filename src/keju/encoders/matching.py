@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from keju.encoders.text import TextEncoder
-from keju.metrics.base import PRF
-from keju.metrics.semantic import match_score
+from keju.metrics.base import PRF, f_beta
 
 Pair = tuple[str, str]
 """A candidate (the response) and its reference, in this order."""
@@ -99,4 +98,7 @@ class TokenMatcher:
                 )
         # One copy from the device for the whole window.
         copied = torch.stack([*rates.values()]).tolist() if rates else []
-        return scores | {pair: match_score(*rate) for pair, rate in zip(rates, copied, strict=True)}
+        for pair, (precision, recall) in zip(rates, copied, strict=True):
+            f1 = f_beta(precision, recall) if min(precision, recall) > 0 else 0.0
+            scores[pair] = PRF(precision, recall, f1)
+        return scores

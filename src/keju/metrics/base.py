@@ -45,17 +45,17 @@ class HitCounts(NamedTuple):
 
 
 def prf(hits: int, predicted: int, expected: int) -> PRF:
-    """Precision, recall and F1 of counts; a rate over nothing is 0.
-
-    Args:
-        hits: how many of the predicted are right.
-        predicted: how many were predicted.
-        expected: how many the truth has.
-    """
+    """Precision, recall and F1 of counts (see `HitCounts`); a rate over nothing is 0."""
     precision = hits / predicted if predicted else 0.0
     recall = hits / expected if expected else 0.0
-    total = precision + recall
-    return PRF(precision, recall, 2 * precision * recall / total if total else 0.0)
+    return PRF(precision, recall, f_beta(precision, recall))
+
+
+def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
+    """The F measure with recall weighted `beta` times precision; 0 where both are 0."""
+    weight = beta * beta
+    total = recall + weight * precision
+    return (1 + weight) * precision * recall / total if total else 0.0
 
 
 def entities_prf(reference: AbstractSet[str], hypothesis: AbstractSet[str]) -> PRF:

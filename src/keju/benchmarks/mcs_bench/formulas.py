@@ -18,7 +18,7 @@ from keju.benchmarks.mcs_bench.metrics import (
     contains_answer,
 )
 from keju.definitions import choices_of
-from keju.metrics import bleu_unsmoothed, distance, f_beta, rouge_l, rouge_n
+from keju.metrics import distance, f_beta, rouge_l, rouge_n, sentence_bleu
 from keju.scoring.metric import declare
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.semantic import token_match_f1
@@ -29,7 +29,7 @@ def bleu_eq5(reference: str, hypothesis: str) -> float:
 
     An order without a match makes it 0, so that texts of fewer than four characters earn nothing.
     """
-    return bleu_unsmoothed(reference, hypothesis)
+    return sentence_bleu(reference, hypothesis, smoothing="none")
 
 
 def rouge_1_recall(reference: str, hypothesis: str) -> float:
@@ -44,7 +44,8 @@ def rouge_2_recall(reference: str, hypothesis: str) -> float:
 
 def rouge_l_leaning(reference: str, hypothesis: str) -> float:
     """MCS-Bench eqs. 13 to 15: F of the longest common subsequence, beta 1.2."""
-    return f_beta(rouge_l(reference, hypothesis), 1.2)
+    rates = rouge_l(reference, hypothesis)
+    return f_beta(rates.precision, rates.recall, 1.2)
 
 
 def anls_paper(reference: str, hypothesis: str) -> float:
