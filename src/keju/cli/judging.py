@@ -222,12 +222,12 @@ def extract(
         extractors = [name for name in folder.replied() if name not in extractors or name in model]
     counted = count_extractions(opened, extractors)
     if as_json:
-        print_json(counted)
-    elif not counted.tasks:
+        print_json({"run": str(run), "prompts": folder.prompts.id, "tasks": counted})
+    elif not counted:
         say(_("{} has no replies of extractors. Name one with --model", run))
     else:
         out.print(extractions_table(counted))
-        say(*extraction_lines(counted))
+        say(*extraction_lines(run, counted))
     if not complete:
         raise typer.Exit(WITH_FAILURES)
 
@@ -257,7 +257,7 @@ def probe(
     """
     from keju.cli.output.judge_tables import probe_lines, probes_table
     from keju.judging.answers import answers_of, grading_requests
-    from keju.judging.probes import ProbingResult, probe_answers, probe_results
+    from keju.judging.probes import probe_answers, probe_results
     from keju.judging.prompting import read_rubrics
     from keju.judging.raters import draw_sample
     from keju.judging.store import JudgementFolder
@@ -272,16 +272,12 @@ def probe(
 
     complete = _ask(folder, model, server, questions, answers=len(drawn), as_json=as_json)
     changed = {judge: list(probe_answers(drawn, judge)) for judge in model}
-    probed = ProbingResult(
-        run=str(run),
-        rubrics=folder.rubrics.id,
-        results=tuple(probe_results(folder, changed)),
-    )
+    results = probe_results(folder, changed)
     if as_json:
-        print_json(probed)
+        print_json({"run": str(run), "rubrics": folder.rubrics.id, "results": results})
     else:
-        out.print(probes_table(probed))
-        say(*probe_lines(probed))
+        out.print(probes_table(results))
+        say(*probe_lines(results))
     if not complete:
         raise typer.Exit(WITH_FAILURES)
 

@@ -52,9 +52,8 @@ def score(
         list[str] | None,
         typer.Option(
             metavar="NAME=DIR",
-            help="Weights of an encoder: chinese-bert-wwm, bert-base-chinese, "
-            "roberta-large or minilm; DIR without a name is used for all of them. "
-            "Without weights these metrics are unscored.",
+            help="Weights of an encoder: chinese-bert-wwm, bert-base-chinese, roberta-large or "
+            "minilm. Can be given several times. Without weights its metrics are unscored.",
         ),
     ] = None,
     adjudicated: Annotated[

@@ -135,8 +135,7 @@ class Encoders:
 
     def sentence_floor(self, references: Sequence[str], *, name: str = "minilm") -> float | None:
         """Mean sentence cosine of different items' references; see `bert_score_floor`."""
-        pairs = reference_pairs(references)
-        return float(np.mean(self.sentence_cosine(pairs, name=name))) if pairs else None
+        return _mean(self.sentence_cosine(reference_pairs(references), name=name))
 
     def _cosines(
         self, name: str, vector_kind: str, pairs: Sequence[Pair], encode: Encode
@@ -190,9 +189,11 @@ class Encoders:
         Equal references count once, and their order does not matter. None where there are fewer
         than two.
         """
-        pairs = reference_pairs(references)
-        scores = [score.f1 for score in self.bert_score(name, pairs)] if pairs else []
-        return float(np.mean(scores)) if pairs else None
+        return _mean([score.f1 for score in self.bert_score(name, reference_pairs(references))])
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
 
 
 def reference_pairs(references: Sequence[str]) -> list[Pair]:

@@ -86,27 +86,18 @@ def how_to_get(name: str) -> str:
 
 
 def parse_semantic(options: Sequence[str]) -> dict[str, Path]:
-    """Parse `--semantic` options, ``NAME=DIR`` or a bare ``DIR`` for every name.
-
-    A named directory has priority over a bare one, in any order.
+    """Parse `--semantic` options, ``NAME=DIR``.
 
     Raises:
-        UsageError: an unknown name, a name or a bare directory given twice, or not a directory.
+        UsageError: an unknown name, a name that is given twice, or not a directory.
     """
     folders: dict[str, Path] = {}
     for option in options:
-        name, equals, folder = option.partition("=")
-        if not equals or name not in ENCODERS:
-            if equals and not Path(option).expanduser().is_dir():
-                raise UsageError(
-                    "--semantic {}: {}", option, unknown_name(name, ENCODERS, "encoder")
-                )
-            name, folder = "", option
+        name, _equals, folder = option.partition("=")
+        if name not in ENCODERS:
+            raise UsageError("--semantic {}: {}", option, unknown_name(name, ENCODERS, "encoder"))
         if name in folders:
-            raise UsageError(
-                "--semantic gives {} two folders. Write each as NAME=DIR, once",
-                name or _("all encoders"),
-            )
+            raise UsageError("--semantic gives {} two folders. Write each as NAME=DIR, once", name)
         check_local(folder, "--semantic")
         path = Path(folder).expanduser()
         if not folder or not path.is_dir():
@@ -118,5 +109,4 @@ def parse_semantic(options: Sequence[str]) -> dict[str, Path]:
                 folder,
             )
         folders[name] = path
-    bare = folders.pop("", None)
-    return ({} if bare is None else dict.fromkeys(ENCODERS, bare)) | folders
+    return folders

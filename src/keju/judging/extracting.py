@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import tee
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import msgspec
 
@@ -59,14 +59,6 @@ value is not in the answer. `unreadable`: its reply has no value. `failed`: the 
 `missing`: it was not asked yet. The first two decide the answer."""
 
 
-class Extraction(NamedTuple):
-    """The reading of one unclear answer by an extractor; `value` only where it counts."""
-
-    sample: ScoringSample
-    state: State
-    value: str = ""
-
-
 class TaskExtractions(Record, frozen=True, kw_only=True):
     """An extractor's readings of the unclear answers of one model to one task, counted by state."""
 
@@ -74,14 +66,6 @@ class TaskExtractions(Record, frozen=True, kw_only=True):
     model: str
     task: str
     states: dict[State, int]
-
-
-class ExtractionResult(Record, frozen=True, kw_only=True):
-    """The extractions of a run by all its extractors, or by some."""
-
-    run: str
-    prompts: str
-    tasks: tuple[TaskExtractions, ...]
 
 
 def extraction_request(sample: ScoringSample) -> Request:
@@ -130,8 +114,8 @@ def extraction_requests(run: RunFolder) -> Iterator[Request]:
             yield request
 
 
-def extractions_of(run: RunFolder, extractor: str) -> Iterator[Extraction]:
-    """The extraction of each unclear answer of a run, by the stored replies of an extractor.
+def extractions_of(run: RunFolder, extractor: str) -> Iterator[tuple[ScoringSample, State, str]]:
+    """Each unclear answer of a run, and what an extractor's stored reply says: state and value.
 
     Raises:
         UsageError: it has no replies to the prompts of this keju.
@@ -154,7 +138,7 @@ def extractions_of(run: RunFolder, extractor: str) -> Iterator[Extraction]:
             decided = normalised_value(sample.form, value, choices_of(sample.item))
             contained = decided is not None and is_contained(sample, decided)
             state, value = ("value", decided or "") if contained else ("not-contained", "")
-        yield Extraction(sample, state, value)
+        yield sample, state, value
 
 
 def value_of_reply(reply: Response) -> tuple[State, str]:
@@ -284,13 +268,13 @@ def merge_extractions(runs: Sequence[RunFolder], merged: RunFolder) -> None:
         target.admit(identities)
 
 
-def count_extractions(run: RunFolder, extractors: Iterable[str]) -> ExtractionResult:
+def count_extractions(run: RunFolder, extractors: Iterable[str]) -> list[TaskExtractions]:
     """Count what extractors have read, by model and task of the answers (`extractions_of`)."""
     states: dict[tuple[str, str, str], Counter[State]] = defaultdict(Counter)
     for extractor in extractors:
         for sample, state, _value in extractions_of(run, extractor):
             states[extractor, sample.response.model, sample.item.task][state] += 1
-    rows = (
+    return [
         TaskExtractions(
             extractor=extractor,
             model=model,
@@ -298,5 +282,4 @@ def count_extractions(run: RunFolder, extractors: Iterable[str]) -> ExtractionRe
             states={state: counts[state] for state in get_args(State)},
         )
         for (extractor, model, task), counts in states.items()
-    )
-    return ExtractionResult(run=str(run.path), prompts=extraction_prompts().id, tasks=tuple(rows))
+    ]

@@ -19,23 +19,23 @@ from keju.metrics.base import UndefinedMetricError
 from keju.runs import RunFolder
 from keju.statistics import krippendorff_alpha, ratio_interval
 
-NO_ANSWER = "the model gave no answer"
-EMPTY = "the answer is empty"
-
 
 class Judgement(NamedTuple):
     """A judge's grades of one answer, over its repeats.
 
     `grades` are the parsed ones, `missing` the reasons where parsing failed. An empty answer has
-    grade 0 without a request, and a missing answer has no grade; `unsent` contains the reason in
-    both cases.
+    grade 0 without a request, and a missing answer has no grade; both are `unsent`.
     """
 
     judge: str
     judged: GradableAnswer
     grades: tuple[float, ...]
     missing: tuple[str, ...] = ()
-    unsent: str = ""
+
+    @property
+    def unsent(self) -> bool:
+        """Whether the judge is not asked about the answer."""
+        return not (self.judged.answered and self.judged.text)
 
     @property
     def grade(self) -> float | None:
@@ -123,15 +123,12 @@ def judgements_of(
         for reply in filter(None, replies):
             by_answer[reply.item].append(grade_in(reply))
         for answer in answers:
-            if not answer.answered:
-                judgements.append(Judgement(judge, answer, (), unsent=NO_ANSWER))
-            elif not answer.text:
-                judgements.append(Judgement(judge, answer, (LEAST,), unsent=EMPTY))
-            else:
-                parsed = by_answer[answer.id.spelled]
-                values = tuple(grade.value for grade in parsed if grade.value is not None)
-                missing = tuple(grade.reason for grade in parsed if grade.value is None)
-                judgements.append(Judgement(judge, answer, values, missing))
+            parsed = by_answer.get(answer.id.spelled, [])
+            values = tuple(grade.value for grade in parsed if grade.value is not None)
+            missing = tuple(grade.reason for grade in parsed if grade.value is None)
+            if answer.answered and not answer.text:
+                values = (LEAST,)
+            judgements.append(Judgement(judge, answer, values, missing))
     return judgements
 
 
@@ -197,8 +194,8 @@ def _task_grade(rows: Sequence[Judgement], signature: str) -> TaskGrade:
         low=MOST * interval.low if interval else None,
         high=MOST * interval.high if interval else None,
         missing=sum(bool(row.missing) and not row.grades for row in rows),
-        empty=sum(row.unsent == EMPTY for row in rows),
-        no_answer=sum(row.unsent == NO_ANSWER for row in rows),
+        empty=sum(row.unsent and row.judged.answered for row in rows),
+        no_answer=sum(not row.judged.answered for row in rows),
         unparsable=len(missing) - failed,
         failed=failed,
         no_reply=sum(not (row.grades or row.missing or row.unsent) for row in rows),

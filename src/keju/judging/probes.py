@@ -82,14 +82,6 @@ class ProbeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
     verdict: Verdict = ""
 
 
-class ProbingResult(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The results of all probes of a run's judges."""
-
-    run: str
-    rubrics: str
-    results: tuple[ProbeResult, ...]
-
-
 @cache
 def declared_probes() -> Probes:
     """The probes, read from the file beside this module."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from msgspec import convert
 from rich.table import Table
@@ -20,9 +21,9 @@ from keju.judging.aligning import (
     Estimate,
     TaskAlignment,
 )
-from keju.judging.extracting import ExtractionResult
+from keju.judging.extracting import TaskExtractions
 from keju.judging.grading import Agreement, GradingResult
-from keju.judging.probes import ProbingResult
+from keju.judging.probes import ProbeResult
 from keju.running import RunSummary
 from keju.running.run_summary import Hint
 from keju.texts import _, join_parts, n_
@@ -93,7 +94,7 @@ def grade_lines(graded: GradingResult) -> Iterator[str]:
         yield _("{} gave no grade in some replies, such as: {}", judge, translate(reason))
 
 
-def extractions_table(counted: ExtractionResult) -> Table:
+def extractions_table(tasks: Sequence[TaskExtractions]) -> Table:
     """A row for each extractor, model and task: the unclear answers, and what was read of them."""
     table = plain_table(
         *name_columns(
@@ -102,7 +103,7 @@ def extractions_table(counted: ExtractionResult) -> Table:
         ),
         right=[3, 4, 5, 6, 7],
     )  # fmt: skip
-    for row in counted.tasks:
+    for row in tasks:
         states = row.states
         decided = [states["value"], states["none"], states["not-contained"]]
         unclear = sum(states.values())
@@ -113,19 +114,19 @@ def extractions_table(counted: ExtractionResult) -> Table:
     return table
 
 
-def extraction_lines(counted: ExtractionResult) -> Iterator[str]:
+def extraction_lines(run: Path, tasks: Sequence[TaskExtractions]) -> Iterator[str]:
     """The meaning of the table's columns, and the command that uses what was read."""
     yield _(
         "A value counts only if the answer contains it; yes and no cannot be checked in this way. "
         "An answer whose value is not in it, or without a readable reply, stays unclear"
     )
-    for extractor in dict.fromkeys(row.extractor for row in counted.tasks):
-        if any(row.model == extractor for row in counted.tasks):
+    for extractor in dict.fromkeys(row.extractor for row in tasks):
+        if any(row.extractor == row.model == extractor for row in tasks):
             yield _(
                 "{} reads its own answers. Use another extractor to compare it with others",
                 extractor,
             )
-        yield _("Use what was read: keju score {} --extractor {}", counted.run, extractor)
+        yield _("Use what was read: keju score {} --extractor {}", run, extractor)
 
 
 def judging_lines(summary: RunSummary) -> Iterator[str]:
@@ -159,7 +160,7 @@ def _format_number(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.2f}"
 
 
-def probes_table(probed: ProbingResult) -> Table:
+def probes_table(results: Sequence[ProbeResult]) -> Table:
     """A row for each judge and probe: the mean grade, its change with interval and p, a verdict."""
     table = plain_table(
         *name_columns(
@@ -169,7 +170,7 @@ def probes_table(probed: ProbingResult) -> Table:
         right=[3, 4, 6, 7, 8],
     )  # fmt: skip
     table.columns[0].no_wrap = False
-    for row in probed.results:
+    for row in results:
         change = NOTHING if row.change is None or not row.against else f"{row.change:+.2f}"
         table.add_row(
             row.judge,
@@ -186,9 +187,9 @@ def probes_table(probed: ProbingResult) -> Table:
     return table
 
 
-def probe_lines(probed: ProbingResult) -> Iterator[str]:
+def probe_lines(results: Sequence[ProbeResult]) -> Iterator[str]:
     """The test, and the probes that a judge obeys."""
-    if tests := sum(row.p is not None for row in probed.results):
+    if tests := sum(row.p is not None for row in results):
         yield n_(
             "p is of the test that swaps the two grades within groups, adjusted (Holm) for the "
             "{n:,} test of this table. A change of half a point or more is sure if p is at most "
@@ -198,7 +199,7 @@ def probe_lines(probed: ProbingResult) -> Iterator[str]:
             ".05",
             tests,
         )
-    for row in probed.results:
+    for row in results:
         if row.verdict == "obeys":
             yield _(
                 "{} obeys {:,} of {:,} orders of the probe {}",
