@@ -1,4 +1,4 @@
-"""`PRF`, `UndefinedMetricError` and checks that several metrics use."""
+"""`PRF`, counts of hits and errors that several metrics use."""
 
 from __future__ import annotations
 
@@ -12,20 +12,6 @@ class UndefinedMetricError(ValueError):
 
 class TooLongError(UndefinedMetricError):
     """An answer is too long to be scored. It counts as the worst value of the metric."""
-
-
-def check_texts(*texts: object) -> None:
-    """Refuse lists of texts where a metric takes one pair of texts.
-
-    Raises:
-        TypeError: one of them is not a text.
-    """
-    for text in texts:
-        if not isinstance(text, str):
-            raise TypeError(
-                f"a metric takes one reference and one hypothesis, each a str, not a "
-                f"{type(text).__name__}. Call it for each pair"
-            )
 
 
 class PRF(NamedTuple):

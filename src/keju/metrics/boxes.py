@@ -97,11 +97,12 @@ def from_pixels(
 ) -> Boxes:
     """Boxes (left, top, right, bottom) as a convention writes them: what `to_pixels` takes back."""
     given = _as_boxes(boxes)
-    if convention.axes == "xywh":
-        given = np.hstack([given[:, :2], given[:, 2:] - given[:, :2]])
-    elif convention.axes == "cxcywh":
-        given = np.hstack([(given[:, :2] + given[:, 2:]) / 2, given[:, 2:] - given[:, :2]])
-    given = given / _pixels_a_unit(convention.scale, width, height)
+    with np.errstate(over="ignore"):
+        if convention.axes == "xywh":
+            given = np.hstack([given[:, :2], given[:, 2:] - given[:, :2]])
+        elif convention.axes == "cxcywh":
+            given = np.hstack([(given[:, :2] + given[:, 2:]) / 2, given[:, 2:] - given[:, :2]])
+        given = given / _pixels_a_unit(convention.scale, width, height)
     return given[:, [1, 0, 3, 2]] if convention.axes == "yxyx" else given
 
 
@@ -144,7 +145,8 @@ def mean_iou(truth: SomeBoxes, predicted: SomeBoxes) -> float:
     """
     overlaps = _overlaps(truth, predicted)
     total = sum(float(overlaps[pair]) for pair in _assigned(overlaps))
-    return total / max(len(overlaps), overlaps.shape[1])
+    larger: int = max(overlaps.shape)
+    return total / larger
 
 
 def box_hits(truth: SomeBoxes, predicted: SomeBoxes) -> BoxHits:
