@@ -33,7 +33,7 @@ from keju.texts import _, language, n_
 
 if TYPE_CHECKING:
     from keju.items import Request
-    from keju.judging.store import ReplyFolder
+    from keju.judging.store import JudgementFolder, ReplyFolder
     from keju.models import Model
 
 judge_app = typer.Typer(
@@ -74,6 +74,15 @@ RubricsFile = Annotated[
     Path | None,
     typer.Option("--rubrics", metavar="FILE.toml", help="File of your own rubrics."),
 ]
+
+
+def _open(run: Path, rubrics: Path | None) -> JudgementFolder:
+    """The judgements of a run by some rubrics, stored or not."""
+    from keju.judging.prompting import read_rubrics
+    from keju.judging.store import JudgementFolder
+    from keju.runs import RunFolder
+
+    return JudgementFolder(RunFolder.open(run), read_rubrics(rubrics))
 
 
 def _ask(
@@ -152,12 +161,9 @@ def grade(
     from keju.cli.output.judge_tables import agreement_table, grade_lines, grades_table
     from keju.judging.answers import answers_of, grading_requests
     from keju.judging.grading import grades_of, judgements_of
-    from keju.judging.prompting import read_rubrics
     from keju.judging.raters import sampled_codes
-    from keju.judging.store import JudgementFolder
-    from keju.runs import RunFolder
 
-    folder = JudgementFolder(RunFolder.open(run), read_rubrics(rubrics))
+    folder = _open(run, rubrics)
     codes = sampled_codes(only) if only else None
     answers = answers_of(folder.run, folder.rubrics, tasks=task, only=codes)
     complete = True
@@ -258,12 +264,9 @@ def probe(
     from keju.cli.output.judge_tables import probe_lines, probes_table
     from keju.judging.answers import answers_of, grading_requests
     from keju.judging.probes import probe_answers, probe_results
-    from keju.judging.prompting import read_rubrics
     from keju.judging.raters import draw_sample
-    from keju.judging.store import JudgementFolder
-    from keju.runs import RunFolder
 
-    folder = JudgementFolder(RunFolder.open(run), read_rubrics(rubrics))
+    folder = _open(run, rubrics)
     answers = answers_of(folder.run, folder.rubrics, tasks=task).judged
     drawn = draw_sample(answers, folder.run, per_task=limit)
 
@@ -305,13 +308,11 @@ def align_(
     from keju.judging.aligning import align
     from keju.judging.answers import graded_answers
     from keju.judging.grading import mean_grades
-    from keju.judging.prompting import read_rubrics
     from keju.judging.raters import read_ratings
-    from keju.runs import RunFolder
 
-    opened, used = RunFolder.open(run), read_rubrics(rubrics)
-    answers = graded_answers(opened, used)
-    aligned = align(read_ratings(sheets, answers), mean_grades(opened, used, answers))
+    folder = _open(run, rubrics)
+    answers = graded_answers(folder.run, folder.rubrics)
+    aligned = align(read_ratings(sheets, answers), mean_grades(answers, folder))
     if as_json:
         print_json(aligned)
     else:
@@ -342,13 +343,11 @@ def sample(
     copy; then: keju judge grade RUN --only FILE.csv --model M, and keju judge align.
     """
     from keju.judging.answers import answers_of
-    from keju.judging.prompting import read_rubrics
     from keju.judging.raters import draw_sample, write_sample
-    from keju.runs import RunFolder
 
-    opened = RunFolder.open(run)
-    answers = answers_of(opened, read_rubrics(rubrics), tasks=task).judged
-    drawn = draw_sample(answers, opened, per_task=per_task)
+    folder = _open(run, rubrics)
+    answers = answers_of(folder.run, folder.rubrics, tasks=task).judged
+    drawn = draw_sample(answers, folder.run, per_task=per_task)
     write_sample(sheet, drawn)
     counts = Counter(answer.item.task for answer in drawn)
     tasks = ", ".join(f"{name}: {count:,}" for name, count in counts.items())

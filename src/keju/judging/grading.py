@@ -13,10 +13,8 @@ from msgspec import field
 from keju.items import Record
 from keju.judging.answers import AnswerId, GradableAnswer, grading_requests
 from keju.judging.grades import LEAST, MOST, grade_in
-from keju.judging.prompting import Rubrics
 from keju.judging.store import JudgementFolder
 from keju.metrics.base import UndefinedMetricError
-from keju.runs import RunFolder
 from keju.statistics import krippendorff_alpha, ratio_interval
 
 
@@ -133,14 +131,14 @@ def judgements_of(
 
 
 def mean_grades(
-    run: RunFolder, rubrics: Rubrics, answers: Sequence[GradableAnswer]
+    answers: Sequence[GradableAnswer], folder: JudgementFolder
 ) -> dict[str, dict[AnswerId, float]]:
     """Each judge's mean grade of each answer over its repeats, by judge and answer.
 
     Empty answers, which have grade 0 without being sent, are not included.
     """
     grades: dict[str, dict[AnswerId, float]] = defaultdict(dict)
-    for judgement in judgements_of(answers, JudgementFolder(run, rubrics)):
+    for judgement in judgements_of(answers, folder):
         if judgement.grade is not None and not judgement.unsent:
             grades[judgement.judge][judgement.judged.id] = judgement.grade
     return dict(grades)
