@@ -36,11 +36,8 @@ class TokenMatcher:
     so that an empty answer is never paid.
 
     Only precision and recall are copied from the encoder's device. The matrices of references stay
-    there, up to `REFERENCE_BYTES`: the floor of a task and its next model use them again.
-
-    Args:
-        encoder: computes the token vectors; texts are truncated at its `max_tokens`.
-        layer: the layer of the token vectors.
+    there, up to `REFERENCE_BYTES`: the floor of a task and its next model use them again. Texts are
+    truncated at the encoder's `max_tokens`.
     """
 
     def __init__(self, encoder: TextEncoder, layer: int) -> None:

@@ -86,12 +86,8 @@ def answers_of(
 ) -> Answers:
     """The answers of a run that a judge may grade.
 
-    Args:
-        run: the run.
-        rubrics: how they are graded.
-        tasks: ids, also of question forms such as ``deciphering/What``; by default those with open
-            rubrics, or with `only` all that have a rubric.
-        only: the codes of the answers.
+    `tasks` are ids, also of question forms such as ``deciphering/What``; by default those with open
+    rubrics, or all that have a rubric where `only` has the codes of the answers.
 
     Raises:
         UsageError: a task has no rubric, or nothing is left.

@@ -92,11 +92,8 @@ def probe_answers(sample: Sequence[GradableAnswer], judge: str) -> Iterator[Grad
     """One answer to each item of a sample, unchanged and changed by every probe.
 
     A probe that needs another item's reference is skipped where no other group of the same query
-    has a different one. The unchanged answer is that of the run, so a stored grade is used.
-
-    Args:
-        sample: answers of one run, with texts.
-        judge: the model string of the judge, whose name is appended in some probes.
+    has a different one. The unchanged answer is that of the run, so a stored grade is used. The
+    judge's name (of its model string) is appended in some probes.
     """
     own = judge.partition(":")[2].rpartition("/")[2] or judge
     rivals = [name for name in declared_probes().rivals if name.casefold() not in own.casefold()]
@@ -136,11 +133,9 @@ def _another_reference(answer: GradableAnswer, others: Iterable[GradableAnswer])
 def probe_results(
     folder: JudgementFolder, answers: Mapping[str, Sequence[GradableAnswer]]
 ) -> list[ProbeResult]:
-    """The results of the stored replies about changed answers, judge by judge and probe by probe.
+    """The results of the stored replies about each judge's `probe_answers`, probe by probe.
 
-    Args:
-        folder: where the replies are stored.
-        answers: those of `probe_answers` for each judge. P values are adjusted for all together.
+    P values are adjusted for all together.
     """
     declared = declared_probes().probes
     results: list[ProbeResult] = []

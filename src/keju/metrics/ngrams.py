@@ -88,13 +88,10 @@ def sentence_bleu(
 ) -> float:
     """BLEU-4 of one hypothesis against one reference, each a string (characters) or words.
 
-    Args:
-        reference: the true tokens.
-        hypothesis: the predicted tokens.
-        smoothing: ``method1`` puts 0.1 in place of zero matches; ``method4`` puts a value that
-            falls with the length of the hypothesis, and leaves orders without a match out where
-            that length is 1 (Chen and Cherry 2014, as nltk 3.9.1 has them); with ``none`` the score
-            is 0 where an order has no match (Papineni et al. 2002).
+    The smoothing ``method1`` puts 0.1 in place of zero matches; ``method4`` puts a value that falls
+    with the length of the hypothesis, and leaves orders without a match out where that length is 1
+    (Chen and Cherry 2014, as nltk 3.9.1 has them); with ``none`` the score is 0 where an order has
+    no match (Papineni et al. 2002).
     """
     counts = count_ngrams(reference, hypothesis, _BLEU_ORDERS)
     if not counts[0].hits or (smoothing == "none" and not all(order.hits for order in counts)):
@@ -119,11 +116,8 @@ def sentence_bleu(
 def chrf_counts(reference: str, hypothesis: str, *, word_orders: int = 0) -> tuple[HitCounts, ...]:
     """The counts from which chrF is computed; those of several items add up to a corpus's.
 
-    Args:
-        reference: the true text.
-        hypothesis: the predicted text.
-        word_orders: 0 for chrF, 2 for chrF++. Words are parted by white space, with punctuation of
-            ASCII split off, so that Chinese without spaces is one word (sacrebleu's way).
+    `word_orders` is 0 for chrF, 2 for chrF++. Words are parted by white space, with punctuation of
+    ASCII split off, so that Chinese without spaces is one word (sacrebleu's way).
     """
     left, right = ("".join(text.split()) for text in (reference, hypothesis))
     counts = count_ngrams(left, right, _CHRF_ORDERS)

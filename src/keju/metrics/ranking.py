@@ -48,10 +48,8 @@ class Ranking(NamedTuple):
 def rank(scores: Sequence[float | None], relevant: Collection[int]) -> Ranking:
     """Order the candidates of one query by score, highest first.
 
-    Args:
-        scores: one a candidate. None, or NaN, says that the model gave none: such candidates come
-            last, tied with each other.
-        relevant: indices of the candidates that are right.
+    A score of None or NaN says that the model gave none: such candidates come last, tied with each
+    other. `relevant` has the indices of the candidates that are right.
 
     Raises:
         ValueError: an index in `relevant` is not a candidate.
