@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from keju.encoders import Encoders
-from keju.encoders.folder import INSTALL, packages_missing
+from keju.encoders.weights import INSTALL, packages_missing
 
 CHARACTERS = 228
 """Mean length of an open answer of MCS-Bench; lengths are from a third to five thirds of it."""

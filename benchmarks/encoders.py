@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.encoders import Encoders
-from keju.encoders.folder import INSTALL, packages_missing
+from keju.encoders.weights import INSTALL, packages_missing
 
 NAME = "chinese-bert-wwm"
 ANSWER = 228

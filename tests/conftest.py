@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from keju.definitions import registry, tasks
-from keju.encoders.folder import bundled_minilm, packages_missing
+from keju.encoders.weights import bundled_minilm, packages_missing
 from keju.text import conversion_missing
 from tests.support.serving import Chat
 from tests.support.shared_material import shared

@@ -11,7 +11,7 @@ import re
 from typing import Literal, get_args
 
 from keju.definitions import definitions, name_in_chinese, task
-from keju.encoders.folder import unavailable_reasons
+from keju.encoders.weights import unavailable_reasons
 from keju.errors import UsageError
 from keju.scoring import metrics
 from keju.texts import JoinedText, Text, Translatable, add_translations, n_, p_

@@ -8,7 +8,7 @@ import pytest
 
 from keju.analysis.grades import grades
 from keju.analysis.run_set import load_runs
-from keju.judging import grading_requests
+from keju.judging.answers import grading_requests
 from keju.reporting.page import write_report
 from keju.reporting.row_cells import grade_cells
 from keju.scoring import score_run

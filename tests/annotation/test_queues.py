@@ -18,7 +18,9 @@ from keju.cli import app
 from keju.datasets.store import Dataset
 from keju.definitions import query_of, task
 from keju.files import read_jsonl
-from keju.judging import answers_of, read_ratings, read_rubrics
+from keju.judging.answers import answers_of
+from keju.judging.prompting import read_rubrics
+from keju.judging.raters import read_ratings
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import ModelScores, read_decisions, read_scores, score_models

@@ -15,14 +15,9 @@ from keju.bundles.verification import TOLERANCE
 from keju.datasets.store import DatasetWriter
 from keju.encoders import Encoders
 from keju.items import Item
-from keju.judging import (
-    JudgementFolder,
-    answers_of,
-    ask_judges,
-    grading_requests,
-    open_judges,
-    read_rubrics,
-)
+from keju.judging.answers import answers_of, grading_requests
+from keju.judging.prompting import read_rubrics
+from keju.judging.store import JudgementFolder, ask_judges, open_judges
 from keju.models import ModelOptions
 from keju.running import Selection, run
 from keju.runs import RunFolder

@@ -153,7 +153,7 @@ def test_a_judge_grades_by_the_rubric_that_the_definition_names(made: Path, chat
     done("judge", "sample", "run", *task, "--per-task", 1, "-o", "sheet.csv", cwd=made)
     words = ("judge", "grade", "run", "--model", "openai:judge", "--base-url", chat.url)
     done(*words, *task, "--only", "sheet.csv", cwd=made)
-    (file,) = (made / "run" / "judgements").glob("*/*/bamboo_slip_transcription.jsonl")
+    (file,) = (made / "run" / "judgements").glob("*/responses/*/bamboo_slip_transcription.jsonl")
     assert len(file.read_text("utf-8").splitlines()) == 1
 
 

@@ -8,7 +8,7 @@ import pytest
 from keju.encoders import ENCODERS, Encoders
 from keju.encoders import encoders as encoders_module
 from keju.encoders.encoders import reference_pairs
-from keju.encoders.folder import NAMES, weights_hash
+from keju.encoders.folder import weights_hash
 from keju.errors import PrerequisiteError, UsageError
 from keju.metrics.base import PRF
 from keju.text import official_convert
@@ -19,7 +19,7 @@ WWM = "chinese-bert-wwm"
 
 @pytest.fixture
 def encoders(tiny_bert):
-    with_torch = Encoders(dict.fromkeys(NAMES, tiny_bert), device="cpu")
+    with_torch = Encoders(dict.fromkeys(ENCODERS, tiny_bert), device="cpu")
     yield with_torch
     with_torch.close()
 
@@ -31,7 +31,7 @@ def golden(shared, name):
 def test_without_the_packages_the_reason_says_how_to_install(monkeypatch, tmp_path):
     monkeypatch.setattr(encoders_module, "packages_missing", lambda: "torch")
     encoders = Encoders({WWM: tmp_path})
-    for name in NAMES:
+    for name in ENCODERS:
         assert encoders.unavailable_reason(name).startswith(
             'needs the package torch: pip install "keju[semantic]"'
         )
@@ -179,7 +179,7 @@ class TestEncodedOnce:
         assert encoders.encoded(BERT) == len({text for pair in pairs for text in pair})
 
     def test_a_later_process_encodes_only_what_is_new(self, tiny_bert, tmp_path, reading):
-        paths = dict.fromkeys(NAMES, tiny_bert)
+        paths = dict.fromkeys(ENCODERS, tiny_bert)
         pairs = answers_of(3)
         values, texts = [], []
         for asked in (pairs, pairs, [("學而", reference) for reference in REFERENCES]):
@@ -193,7 +193,7 @@ class TestEncodedOnce:
     def test_the_order_of_the_pairs_changes_nothing(self, encoders, tiny_bert, reading):
         pairs = answers_of(5)
         forward = READINGS[reading](encoders, pairs)
-        other = Encoders(dict.fromkeys(NAMES, tiny_bert), device="cpu")
+        other = Encoders(dict.fromkeys(ENCODERS, tiny_bert), device="cpu")
         backward = READINGS[reading](other, pairs[::-1])
         assert np.array(backward[::-1]) == pytest.approx(np.array(forward), abs=1e-6)
 
@@ -202,7 +202,7 @@ class TestEncodedOnce:
         pairs = answers_of(1)
         found = []
         for folder in (tiny_bert, shared / "golden" / "tinybert"):
-            encoders = Encoders(dict.fromkeys(NAMES, folder), cache, device="cpu")
+            encoders = Encoders(dict.fromkeys(ENCODERS, folder), cache, device="cpu")
             found.append(np.array(READINGS[reading](encoders, pairs)))
             encoders.close()
         assert np.abs(found[0] - found[1]).max() > 1e-4
@@ -216,7 +216,7 @@ def test_windows_and_chunks_change_nothing(encoders, tiny_bert, monkeypatch):
     whole = [READINGS[reading](encoders, pairs) for reading in READINGS]
     monkeypatch.setitem(matching._WINDOW_PAIRS, "cpu", 2)
     monkeypatch.setattr(encoders_module, "_PAIRS_AT_ONCE", 4)
-    small = Encoders(dict.fromkeys(NAMES, tiny_bert), device="cpu")
+    small = Encoders(dict.fromkeys(ENCODERS, tiny_bert), device="cpu")
     for reading, expected in zip(READINGS, whole, strict=True):
         before = small.encoded(BERT)
         assert np.array(READINGS[reading](small, pairs)) == pytest.approx(

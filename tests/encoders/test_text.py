@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keju.encoders.text import BLOCK_TOKENS, MAX_PADDING, TextEncoder, _padded, plan_batches
-from keju.errors import DataError, UsageError
+from keju.errors import DataError
 
 pytestmark = pytest.mark.semantic
 
@@ -81,13 +81,6 @@ def test_after_a_lower_layer_the_model_is_whole_again(tiny_bert, encoder):
     one(encoder.token_states(rows, layer=1))
     (found,) = one(encoder.first_token_means(["天地"]))
     assert found == pytest.approx(states(tiny_bert, rows[0].ids)[-1][0], abs=2e-6)
-
-
-def test_a_layer_that_is_not_there_is_refused(encoder):
-    rows = encoder.tokenise(["天地"])
-    for layer in (0, 4, -1):
-        with pytest.raises(UsageError, match=f"no layer {layer}; it has 3"):
-            list(encoder.token_states(rows, layer=layer))
 
 
 def test_texts_are_cut_with_the_last_token_kept(encoder):

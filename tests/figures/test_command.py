@@ -12,13 +12,9 @@ from keju.cli import app
 from keju.figures import drawing
 from keju.figures.glyphs import missing
 from keju.items import Item, Request
-from keju.judging import (
-    JudgementFolder,
-    code_of,
-    graded_answers,
-    grading_requests,
-    read_rubrics,
-)
+from keju.judging.answers import code_of, graded_answers, grading_requests
+from keju.judging.prompting import read_rubrics
+from keju.judging.store import JudgementFolder
 from keju.runs import RunFolder
 from tests.figures.conftest import TEXTS
 from tests.support.answered import answered_run

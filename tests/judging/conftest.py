@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from keju.judging import JudgementFolder, answers_of, read_rubrics
+from keju.judging.answers import answers_of
+from keju.judging.prompting import read_rubrics
+from keju.judging.store import JudgementFolder
 from keju.running import run
 from keju.runs import RunFolder
 from tests.support.judged import GOOD, KEY, POOR, StepContext, items

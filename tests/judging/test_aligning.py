@@ -12,10 +12,9 @@ from scipy import stats
 
 from keju.errors import DataError, UsageError
 from keju.items import Item
-from keju.judging import GradableAnswer, align, code_of, read_ratings
-from keju.judging.aligning import PERSON, Alignment
-from keju.judging.answers import AnswerId
-from keju.judging.raters import RatedAnswer, Ratings
+from keju.judging.aligning import PERSON, Alignment, align
+from keju.judging.answers import AnswerId, GradableAnswer, code_of
+from keju.judging.raters import RatedAnswer, Ratings, read_ratings
 from tests.support.workbooks import write_workbook
 
 TASKS = ("T2", "T6")

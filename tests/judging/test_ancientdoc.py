@@ -16,7 +16,8 @@ from keju.cli import app
 from keju.datasets.store import DatasetWriter
 from keju.definitions import tasks
 from keju.items import Item
-from keju.judging import answers_of, read_rubrics
+from keju.judging.answers import answers_of
+from keju.judging.prompting import read_rubrics
 from keju.reporting.csv_export import write_csv
 from keju.reporting.page import write_report
 from keju.running import run

@@ -11,7 +11,7 @@ from typer.exceptions import TyperException
 
 from keju.cli import app
 from keju.errors import KejuError
-from keju.judging import grading_requests
+from keju.judging.answers import grading_requests
 from tests.judging.test_rubrics import SHIPPED
 from tests.support.judged import GOOD, JUDGE
 

@@ -17,13 +17,13 @@ from keju.cli import app
 from keju.datasets.store import DatasetWriter
 from keju.errors import KejuError, UsageError
 from keju.items import Item, Response
-from keju.judging import ExtractionFolder
 from keju.judging.extracting import (
     extraction_request,
     extraction_requests,
     is_contained,
     value_of_reply,
 )
+from keju.judging.store import ExtractionFolder
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import answer_code, read_scores
@@ -219,7 +219,7 @@ def test_equal_answers_to_one_question_are_asked_about_once(answered, keju, chat
     keju("judge", "extract", "both", "--model", EXTRACTOR, "--base-url", chat.url)
     assert chat.stats()["requests"] == 4
     counted = json.loads(keju("judge", "extract", "both", "--json"))
-    assert sum(row["unclear"] for row in counted["tasks"]) == 8
+    assert sum(sum(row["states"].values()) for row in counted["tasks"]) == 8
 
 
 def test_an_extractor_that_reads_its_own_answers_is_named(answered, keju, chat):

@@ -12,19 +12,10 @@ from keju.cli.output.judge_tables import judging_lines
 from keju.definitions import tasks
 from keju.errors import DataError, UsageError
 from keju.items import Item, Response
-from keju.judging import (
-    Judgement,
-    JudgementFolder,
-    answers_of,
-    ask_judges,
-    grades_of,
-    grading_requests,
-    judgements_of,
-    open_judges,
-    read_rubrics,
-)
-from keju.judging.answers import AnswerId
-from keju.judging.store import plan_judging
+from keju.judging.answers import AnswerId, answers_of, grading_requests
+from keju.judging.grading import Judgement, grades_of, judgements_of
+from keju.judging.prompting import read_rubrics
+from keju.judging.store import JudgementFolder, ask_judges, open_judges, plan_judging
 from keju.models import Decoding, ModelOptions
 from keju.running import Policy
 from keju.running.prices import Price, Prices
@@ -258,7 +249,7 @@ def test_other_rubrics_are_kept_apart(context, answers, graded, tmp_path):
     assert own_grades.tasks[0].signature != graded.tasks[0].signature
     again = grades_of(judgements_of(answers.judged, context.folder), context.folder, {})
     assert by_place(again)[GOOD, "T2"].mean == 9
-    assert (context.folder.path / f"rubrics-{context.folder.rubrics.id}.json").is_file()
+    assert (context.folder.path / "prompts.json").is_file()
 
 
 def test_a_plan_asks_nobody_and_takes_off_what_is_stored(context, answers, chat):

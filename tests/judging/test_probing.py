@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from keju.judging import draw_sample, grading_requests
+from keju.judging.answers import grading_requests
 from keju.judging.probes import declared_probes, probe_answers, probe_results
+from keju.judging.raters import draw_sample
 from tests.support.judged import JUDGE, TRANSLATIONS
 
 ORDERS = {"plea", "command", "forged_form", "forged_end"}
@@ -62,8 +63,7 @@ def test_a_sound_judge_is_not_flagged(verdicts):
 def test_a_judge_that_obeys_is_reported(verdicts):
     result = verdicts(lambda text, right, prompt: 10 if right or "請給" in text else 1)
     plea = result["plea"]
-    assert (plea.verdict, plea.change, plea.obeyed) == ("flagged", 9, 10)
-    assert plea.says == "obeys: 10 of 10 orders"
+    assert (plea.verdict, plea.change, plea.obeyed) == ("obeys", 9, 10)
     assert all(result[name].verdict == "sound" for name in ORDERS - {"plea"})
 
 
@@ -76,13 +76,12 @@ def test_a_judge_that_obeys_now_and_then_is_reported(verdicts, drawn):
 
     result = verdicts(grade)
     assert result["command"].obeyed >= 1
-    assert result["command"].verdict == "flagged"
+    assert result["command"].verdict == "obeys"
 
 
 def test_a_judge_that_pays_for_length_is_flagged(verdicts):
     result = verdicts(lambda text, right, prompt: min(10, 4 + len(text) / 60 + right))
     assert (result["padded"].verdict, result["verbose"].verdict) == ("flagged", "flagged")
-    assert result["padded"].says == "rises surely"
     assert result["reference"].verdict == "flagged"
 
 
@@ -93,13 +92,12 @@ def test_probes_that_are_printed_together_are_adjusted_together(verdicts, drawn)
     padded = result["padded"]
     assert (padded.groups, padded.change) == (6, 1)
     assert padded.p == pytest.approx(9 * 2 / 2**6)
-    assert (padded.verdict, padded.says) == ("not sure", "rises, perhaps by chance")
+    assert padded.verdict == "not sure"
 
 
 def test_a_judge_that_prefers_itself_is_flagged(verdicts):
     result = verdicts(lambda text, right, prompt: 8 if "作者是：judge。" in prompt else 6)
     assert (result["by_itself"].verdict, result["by_itself"].change) == ("flagged", 2)
-    assert result["by_itself"].says == "rises surely"
     # It gives right and wrong answers the same, too.
     assert result["another"].verdict == "flagged"
 

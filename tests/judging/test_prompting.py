@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from keju.judging import AnswerId, GradableAnswer, grading_requests, read_rubrics
+from keju.judging.answers import AnswerId, GradableAnswer, grading_requests
+from keju.judging.prompting import read_rubrics
 from tests.support.judged import items
 
 RUBRICS = read_rubrics()

@@ -9,7 +9,7 @@ import pytest
 
 from keju.definitions import tasks
 from keju.errors import DataError
-from keju.judging import read_rubrics
+from keju.judging.prompting import read_rubrics
 
 SHIPPED = files("keju.judging").joinpath("rubrics.toml").read_text("utf-8")
 WITH_TASKS = SHIPPED.replace(

@@ -10,18 +10,17 @@ import pytest
 
 from keju.errors import DataError
 from keju.items import Item
-from keju.judging import (
-    align,
+from keju.judging.aligning import align
+from keju.judging.answers import (
+    AnswerId,
+    GradableAnswer,
     answers_of,
     code_of,
-    draw_sample,
     graded_answers,
     grading_requests,
-    mean_grades,
-    read_ratings,
 )
-from keju.judging.answers import AnswerId, GradableAnswer
-from keju.judging.raters import sampled_codes, write_sample
+from keju.judging.grading import mean_grades
+from keju.judging.raters import draw_sample, read_ratings, sampled_codes, write_sample
 from tests.support.judged import GOOD, JUDGE, POOR
 
 
@@ -102,7 +101,7 @@ def test_from_a_run_to_the_alignment(context, tmp_path):
     assert context.ask(asked).models[0].asked == 6
     answers = graded_answers(run, rubrics)
     sheets = [filled(sheet, "Li", "4"), filled(sheet, "Wang", "5")]
-    found = align(read_ratings(sheets, answers), mean_grades(run, rubrics, answers))
+    found = align(read_ratings(sheets, answers), mean_grades(answers, context.folder))
     assert (found.answers, found.ratings, found.ungraded) == (6, 12, {})
     bias = {each.task: each.measures["bias"].value for each in found.tasks if each.judge == JUDGE}
     assert bias == {"T2": 1.5, "T6": -1.5, "": 0}
@@ -126,7 +125,7 @@ def test_an_empty_answer_bears_no_judges_grade(context):
     asked = list(grading_requests(answers, context.folder.rubrics))
     context.rule(asked, lambda _: "分数：3")
     context.ask(asked)
-    grades = mean_grades(context.folder.run, context.folder.rubrics, answers)[JUDGE]
+    grades = mean_grades(answers, context.folder)[JUDGE]
     assert len(grades) == 14
     assert all(each.text for each in answers if each.id in grades)
 

@@ -22,7 +22,11 @@ METHODS = {
 def nltks(reference, hypothesis, smoothing):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return nltk_bleu([list(reference)], list(hypothesis), smoothing_function=METHODS[smoothing])
+        smoother = METHODS[smoothing]
+        value = nltk_bleu([list(reference)], list(hypothesis), smoothing_function=smoother)
+    # Without smoothing, nltk puts the smallest positive number in place of an order without a
+    # match; the definition of Papineni et al. is 0.
+    return 0.0 if smoothing == "none" and value < 1e-70 else value
 
 
 @pytest.mark.parametrize("smoothing", METHODS)

@@ -20,7 +20,7 @@ from keju.cli import app
 from keju.definitions import tasks
 from keju.errors import UsageError
 from keju.items import Item, Response
-from keju.judging import TaskGrade
+from keju.judging.grading import TaskGrade
 from keju.published import published_tables
 from keju.reporting.csv_export import write_csv
 from keju.reporting.latex import escaped, write_latex

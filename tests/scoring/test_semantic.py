@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.encoders import Encoders, parse_semantic
+from keju.encoders import ENCODERS, Encoders
 from keju.items import Item, Response
 from keju.scoring import score_responses
 from keju.scoring.score import score_samples
@@ -43,7 +43,7 @@ def values(scores, protocol, metric):
 
 @pytest.fixture(scope="module")
 def encoders(shared):
-    found = Encoders(parse_semantic([str(shared / "golden" / "tinybert")]))
+    found = Encoders(dict.fromkeys(ENCODERS, shared / "golden" / "tinybert"))
     yield found
     found.close()
 
@@ -163,7 +163,7 @@ def test_strict_reads_what_follows_the_reasoning():
 
 @pytest.mark.semantic
 def test_a_failure_is_worth_nothing_and_a_shared_text_is_encoded_once(shared):
-    fresh = Encoders(parse_semantic([str(shared / "golden" / "tinybert")]))
+    fresh = Encoders(dict.fromkeys(ENCODERS, shared / "golden" / "tinybert"))
     samples = [sample("T6", "贤能", "贤能之人", model=str(n)) for n in range(5)]
     samples.append(sample("T6", "贤能", "", model="failed", status="failed"))
     scores = score_samples(samples, ("official",), fresh)

@@ -9,7 +9,9 @@ from openpyxl import load_workbook
 
 from keju.building.reviewing.verdicts import Verdict
 from keju.items import Item
-from keju.judging import code_of, graded_answers, read_ratings, read_rubrics
+from keju.judging.answers import code_of, graded_answers
+from keju.judging.prompting import read_rubrics
+from keju.judging.raters import read_ratings
 from keju.runs import RunFolder
 from tests.support.commanding import keju
 from tests.support.contract_servers import RuleServer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from keju.items import Item, Request
-from keju.judging import JudgementFolder, ask_judges, open_judges
+from keju.judging.store import JudgementFolder, ask_judges, open_judges
 from keju.models import ModelOptions
 from tests.support.chat_server import asked_for
 from tests.support.policies import policy_of

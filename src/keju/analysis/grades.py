@@ -11,18 +11,10 @@ from keju.analysis.marks import marks
 from keju.analysis.run_set import RunSet
 from keju.definitions import task
 from keju.items import Protocol
-from keju.judging import (
-    AnswerId,
-    Judgement,
-    JudgementFolder,
-    Rubrics,
-    TaskGrade,
-    graded_answers,
-    grades_of,
-    judgements_of,
-    read_rubrics,
-    stored_rubrics,
-)
+from keju.judging.answers import AnswerId, graded_answers
+from keju.judging.grading import Judgement, TaskGrade, grades_of, judgements_of
+from keju.judging.prompting import Rubrics, read_rubrics
+from keju.judging.store import JudgementFolder, stored_rubrics
 from keju.runs import RunFolder
 from keju.scoring import PROTOCOLS, MetricResult
 from keju.statistics import Correlation, associate

@@ -31,7 +31,9 @@ from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.files import sha256_bytes, write_atomic
 from keju.items import Item
-from keju.judging import answers_of, draw_sample, read_rubrics
+from keju.judging.answers import answers_of
+from keju.judging.prompting import read_rubrics
+from keju.judging.raters import draw_sample
 from keju.running import Selection
 from keju.running.contents import RunContents
 from keju.running.recording import record_run

@@ -12,8 +12,9 @@ from keju.definitions import prompt_of
 from keju.errors import UsageError
 from keju.files import cell_text, sha256_bytes
 from keju.items import Record
-from keju.judging import GradableAnswer, Rubrics, code_of
+from keju.judging.answers import GradableAnswer, code_of
 from keju.judging.grades import LEAST, MOST
+from keju.judging.prompting import Rubrics
 from keju.judging.raters import CODE
 
 COLUMNS = (CODE, "task", "query", "rater", "score", "seconds")

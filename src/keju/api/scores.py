@@ -16,7 +16,7 @@ from keju.definitions import query_of
 from keju.definitions import task as task_named
 from keju.encoders import Encoders, default_cache_path
 from keju.items import Item, Protocol, Response, Score
-from keju.judging import gather_decisions
+from keju.judging.extracting import gather_decisions
 from keju.notebook import block, table
 from keju.runs import RunFolder
 from keju.scoring import (

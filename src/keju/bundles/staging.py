@@ -22,10 +22,10 @@ from keju.bundles.manifest import (
 from keju.errors import UsageError, shortened
 from keju.files import read_json, read_jsonl_lines, write_json
 from keju.items import Response
-from keju.judging import JudgementFolder, stored_rubrics
 from keju.judging.answers import AnswerId
 from keju.judging.grades import grade_in
 from keju.judging.probes import PROBE
+from keju.judging.store import JudgementFolder, stored_rubrics
 from keju.runs import RunFolder, RunManifest, file_name, read_responses
 from keju.scoring import NO_DECISIONS, Decisions, answer_code, read_fingerprint
 from keju.scoring.fingerprints import fingerprint_of

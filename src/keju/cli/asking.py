@@ -135,7 +135,7 @@ def merge(
     as --out, without --shard, sends the missing requests.
     """
     from keju.cli.output.run_summary import unfinished_lines
-    from keju.judging import merge_extractions
+    from keju.judging.extracting import merge_extractions
     from keju.running import merge as join
     from keju.runs import RunFolder
 

@@ -97,7 +97,7 @@ def load_checked(path: Path) -> Definition:
         typer.echo(printable(in_terminal(loaded)), err=True)
     check_metrics(definition, str(path))
     if any(query.rubric for task in definition.tasks for query in task.queries):
-        from keju.judging import check_rubrics
+        from keju.judging.prompting import check_rubrics
 
         check_rubrics(definition, str(path))
     return definition

@@ -17,11 +17,14 @@ from keju.cli.figures import draw_all
 from keju.cli.grouped_options import with_groups
 from keju.cli.options import (
     AsJson,
+    BaseUrl,
+    Concurrency,
+    ExtraBody,
     KeyName,
+    MaxCost,
     MaxTokens,
     PriceFile,
     RetryFailed,
-    SampleSeed,
     TaskIds,
     out_option,
 )
@@ -30,7 +33,7 @@ from keju.texts import _, language, n_
 
 if TYPE_CHECKING:
     from keju.items import Request
-    from keju.judging.store import ReplyFolder
+    from keju.judging.store import JudgementFolder, ReplyFolder
     from keju.models import Model
 
 judge_app = typer.Typer(
@@ -43,34 +46,15 @@ app.add_typer(judge_app, name="judge")
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """The server, decoding parameters and budget of judges."""
+    """The server, decoding parameters and budget of judges, which decode at temperature 0."""
 
-    base_url: Annotated[
-        str,
-        typer.Option(
-            metavar="URL", help="Address of an OpenAI-compatible server, up to and including /v1."
-        ),
-    ] = ""
+    base_url: BaseUrl = ""
     api_key_env: KeyName = "OPENAI_API_KEY"
-    extra_body: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=JSON",
-            help="Additional field of every request, e.g. temperature=1 (default: 0). Can be "
-            "given several times.",
-        ),
-    ] = None
+    extra_body: ExtraBody = None
     max_tokens: MaxTokens = None
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Maximum number of simultaneous requests to each judge."
-        ),
-    ] = None
+    concurrency: Concurrency = None
     prices: PriceFile = None
-    max_cost: Annotated[
-        float | None, typer.Option(metavar="MONEY", help="Maximum cost; needs --prices.")
-    ] = None
+    max_cost: MaxCost = None
     retry_failed: RetryFailed = False
     send_restricted_data: SendRestricted = False
     plan: Annotated[
@@ -82,12 +66,23 @@ class JudgeOptions:
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")]
 Judges = Annotated[
     list[str] | None,
-    typer.Option("--model", metavar="MODEL", help="Model that grades. Can be given several times."),
+    typer.Option(
+        "--model", metavar="MODEL", help="Model that reads or grades. Can be given several times."
+    ),
 ]
 RubricsFile = Annotated[
     Path | None,
     typer.Option("--rubrics", metavar="FILE.toml", help="File of your own rubrics."),
 ]
+
+
+def _open(run: Path, rubrics: Path | None) -> JudgementFolder:
+    """The judgements of a run by some rubrics, stored or not."""
+    from keju.judging.prompting import read_rubrics
+    from keju.judging.store import JudgementFolder
+    from keju.runs import RunFolder
+
+    return JudgementFolder(RunFolder.open(run), read_rubrics(rubrics))
 
 
 def _ask(
@@ -113,13 +108,12 @@ def _ask(
     del fields["plan"]
     run_options = RunOptions(temperature=0.0, **fields)
     options, policy = run_options.model_options(), run_options.policy()
+    judges = open_judges(models, replace(options, asking=not server.plan))
     if not server.plan:
-        judges = open_judges(models, options)
         with permitting(permission(server.send_restricted_data)):
             summary = ask_judges(folder, judges, questions, policy=policy, console=err)
         note(*judging_lines(summary))
         return summary.complete
-    judges = open_judges(models, replace(options, asking=False))
     planned = plan_judging(folder, judges, questions, answers=answers, policy=policy)
     if as_json:
         print_json(planned)
@@ -160,18 +154,16 @@ def grade(
 
     Each judge sees the rubric, the question, the reference and the answer, but not the model's
     name, the image, or the text on it. By default, open questions, translations, descriptions and
-    all tasks that their own benchmark grades in this way are graded; --task selects others. Without
-    --model, the command shows the stored grades.
+    all tasks that their own benchmark grades in this way are graded; --task selects others. Judges
+    decode at temperature 0, unless --extra-body has another one. Without --model, the command shows
+    the stored grades.
     """
     from keju.cli.output.judge_tables import agreement_table, grade_lines, grades_table
     from keju.judging.answers import answers_of, grading_requests
     from keju.judging.grading import grades_of, judgements_of
-    from keju.judging.prompting import read_rubrics
     from keju.judging.raters import sampled_codes
-    from keju.judging.store import JudgementFolder
-    from keju.runs import RunFolder
 
-    folder = JudgementFolder(RunFolder.open(run), read_rubrics(rubrics))
+    folder = _open(run, rubrics)
     codes = sampled_codes(only) if only else None
     answers = answers_of(folder.run, folder.rubrics, tasks=task, only=codes)
     complete = True
@@ -204,12 +196,7 @@ def grade(
 def extract(
     run: RunPath,
     *,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model", metavar="MODEL", help="Extractor model. Can be given several times."
-        ),
-    ] = None,
+    model: Judges = None,
     server: JudgeOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -241,12 +228,12 @@ def extract(
         extractors = [name for name in folder.replied() if name not in extractors or name in model]
     counted = count_extractions(opened, extractors)
     if as_json:
-        print_json(counted)
-    elif not counted.tasks:
+        print_json({"run": str(run), "prompts": folder.prompts.id, "tasks": counted})
+    elif not counted:
         say(_("{} has no replies of extractors. Name one with --model", run))
     else:
         out.print(extractions_table(counted))
-        say(*extraction_lines(counted))
+        say(*extraction_lines(run, counted))
     if not complete:
         raise typer.Exit(WITH_FAILURES)
 
@@ -276,13 +263,10 @@ def probe(
     """
     from keju.cli.output.judge_tables import probe_lines, probes_table
     from keju.judging.answers import answers_of, grading_requests
-    from keju.judging.probes import ProbingResult, probe_answers, probe_results
-    from keju.judging.prompting import read_rubrics
+    from keju.judging.probes import probe_answers, probe_results
     from keju.judging.raters import draw_sample
-    from keju.judging.store import JudgementFolder
-    from keju.runs import RunFolder
 
-    folder = JudgementFolder(RunFolder.open(run), read_rubrics(rubrics))
+    folder = _open(run, rubrics)
     answers = answers_of(folder.run, folder.rubrics, tasks=task).judged
     drawn = draw_sample(answers, folder.run, per_task=limit)
 
@@ -291,16 +275,12 @@ def probe(
 
     complete = _ask(folder, model, server, questions, answers=len(drawn), as_json=as_json)
     changed = {judge: list(probe_answers(drawn, judge)) for judge in model}
-    probed = ProbingResult(
-        run=str(run),
-        rubrics=folder.rubrics.id,
-        results=tuple(probe_results(folder, changed)),
-    )
+    results = probe_results(folder, changed)
     if as_json:
-        print_json(probed)
+        print_json({"run": str(run), "rubrics": folder.rubrics.id, "results": results})
     else:
-        out.print(probes_table(probed))
-        say(*probe_lines(probed))
+        out.print(probes_table(results))
+        say(*probe_lines(results))
     if not complete:
         raise typer.Exit(WITH_FAILURES)
 
@@ -325,12 +305,14 @@ def align_(
     serve` stores the ratings.
     """
     from keju.cli.output.judge_tables import alignment_lines, alignment_tables
-    from keju.judging import align, graded_answers, mean_grades, read_ratings, read_rubrics
-    from keju.runs import RunFolder
+    from keju.judging.aligning import align
+    from keju.judging.answers import graded_answers
+    from keju.judging.grading import mean_grades
+    from keju.judging.raters import read_ratings
 
-    opened, used = RunFolder.open(run), read_rubrics(rubrics)
-    answers = graded_answers(opened, used)
-    aligned = align(read_ratings(sheets, answers), mean_grades(opened, used, answers))
+    folder = _open(run, rubrics)
+    answers = graded_answers(folder.run, folder.rubrics)
+    aligned = align(read_ratings(sheets, answers), mean_grades(answers, folder))
     if as_json:
         print_json(aligned)
     else:
@@ -353,7 +335,6 @@ def sample(
         int, typer.Option(metavar="N", min=1, help="Number of answers per task.")
     ] = 50,
     task: TaskIds = None,
-    seed: SampleSeed = 0,
     rubrics: RubricsFile = None,
 ) -> None:
     """Sample answers for people to rate, 50 of each task, without the models' names.
@@ -362,15 +343,13 @@ def sample(
     copy; then: keju judge grade RUN --only FILE.csv --model M, and keju judge align.
     """
     from keju.judging.answers import answers_of
-    from keju.judging.prompting import read_rubrics
     from keju.judging.raters import draw_sample, write_sample
-    from keju.runs import RunFolder
 
-    opened = RunFolder.open(run)
-    answers = answers_of(opened, read_rubrics(rubrics), tasks=task).judged
-    drawn = draw_sample(answers, opened, per_task=per_task, seed=seed)
+    folder = _open(run, rubrics)
+    answers = answers_of(folder.run, folder.rubrics, tasks=task).judged
+    drawn = draw_sample(answers, folder.run, per_task=per_task)
     write_sample(sheet, drawn)
-    counts = Counter(each.item.task for each in drawn)
+    counts = Counter(answer.item.task for answer in drawn)
     tasks = ", ".join(f"{name}: {count:,}" for name, count in counts.items())
     say(
         n_(

@@ -104,7 +104,6 @@ Seed = Annotated[
     int,
     item_option(metavar="N", help="Seed of --sample and of random baselines."),
 ]
-SampleSeed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the sample.")]
 ScriptName = Annotated[
     Literal["released", "simplified", "traditional"],
     prompt_option(
@@ -134,6 +133,30 @@ ProtocolName = Annotated[
         " `printed` adds the papers' formulas to both, where `official` follows the authors'"
         " script. `with-reasoning` is `official`, also with reasoning from a separate field before"
         " the answer, as in `both`."
+    ),
+]
+BaseUrl = Annotated[
+    str,
+    model_option(
+        metavar="URL", help="Address of an OpenAI-compatible server, up to and including /v1."
+    ),
+]
+ExtraBody = Annotated[
+    list[str] | None,
+    model_option(
+        metavar="NAME=JSON",
+        help="Additional field of every request. Can be given several times.",
+    ),
+]
+Concurrency = Annotated[
+    int | None,
+    limit_option(metavar="N", help="Maximum number of simultaneous requests to each model."),
+]
+MaxCost = Annotated[
+    float | None,
+    limit_option(
+        metavar="MONEY",
+        help="Maximum cost of the run, including responses stored before; needs --prices.",
     ),
 ]
 KeyName = Annotated[

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from keju.cli.options import (
+    BaseUrl,
     BoxConvention,
+    Concurrency,
     EngineOption,
+    ExtraBody,
     KeyName,
     Limit,
+    MaxCost,
     MaxTokens,
     PerMinute,
     PriceFile,
@@ -129,12 +133,7 @@ class RequestOptions:
             help="System prompt of every request, as text or from a file. Default: none.",
         ),
     ] = ""
-    base_url: Annotated[
-        str,
-        model_option(
-            metavar="URL", help="Address of an OpenAI-compatible server, up to and including /v1."
-        ),
-    ] = ""
+    base_url: BaseUrl = ""
     sampling_seed: Annotated[
         int | None,
         model_option(metavar="N", help="Seed of sampling on the server. Default: none."),
@@ -147,13 +146,7 @@ class RequestOptions:
             "Default: the server's.",
         ),
     ] = None
-    extra_body: Annotated[
-        list[str] | None,
-        model_option(
-            metavar="NAME=JSON",
-            help="Additional field of every request. Can be given several times.",
-        ),
-    ] = None
+    extra_body: ExtraBody = None
     dtype: Annotated[
         str,
         model_option(
@@ -202,17 +195,8 @@ class RequestOptions:
         int | None,
         model_option(metavar="N", help="Maximum image size in bytes, before base64 encoding."),
     ] = None
-    concurrency: Annotated[
-        int | None,
-        limit_option(metavar="N", help="Maximum number of simultaneous requests to each model."),
-    ] = None
-    max_cost: Annotated[
-        float | None,
-        limit_option(
-            metavar="MONEY",
-            help="Maximum cost of the run, including responses stored before; needs --prices.",
-        ),
-    ] = None
+    concurrency: Concurrency = None
+    max_cost: MaxCost = None
     batch: Annotated[
         bool,
         limit_option(

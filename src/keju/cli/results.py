@@ -52,9 +52,8 @@ def score(
         list[str] | None,
         typer.Option(
             metavar="NAME=DIR",
-            help="Weights of an encoder: chinese-bert-wwm, bert-base-chinese, "
-            "roberta-large or minilm; DIR without a name is used for all of them. "
-            "Without weights these metrics are unscored.",
+            help="Weights of an encoder: chinese-bert-wwm, bert-base-chinese, roberta-large or "
+            "minilm. Can be given several times. Without weights its metrics are unscored.",
         ),
     ] = None,
     adjudicated: Annotated[
@@ -95,7 +94,7 @@ def score(
     from keju.definitions import without_official
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
-    from keju.judging import gather_decisions, stored_extractors
+    from keju.judging.extracting import gather_decisions
     from keju.reporting.answer_readings import readings_lines
     from keju.runs import RunFolder
     from keju.scoring import (
@@ -144,7 +143,7 @@ def score(
     models = [summary.model for summary in summaries]
     of_run = _lines_of_run(run, adjudicated, extractor) if run else []
     # If replies are stored and not used, that is printed instead of the price of new ones.
-    decidable = run if run and (extractor or not stored_extractors(run)) else None
+    decidable = run if run and (extractor or not _stored_extractors(run)) else None
     read_by = readings_lines(results, decidable)
     lines, readings = (
         list(map(translate, each))
@@ -180,13 +179,18 @@ def _protocols_of(name: ProtocolName) -> tuple[Protocol, ...]:
     return (name,)
 
 
+def _stored_extractors(run: RunFolder) -> list[str]:
+    from keju.judging.store import ExtractionFolder
+
+    return ExtractionFolder(run).replied()
+
+
 def _lines_of_run(run: RunFolder, adjudicated: Path | None, extractor: str | None) -> list[str]:
     """The notes on a scored run that are printed below its scores."""
     from keju.analysis.blank_pages import invented_lines
     from keju.analysis.swapped import swap_lines, swapped_in
     from keju.analysis.unpublished_settings import otherwise_lines
     from keju.cli.output.run_summary import unfinished_lines
-    from keju.judging import stored_extractors
     from keju.scoring import read_decisions, unused_decisions
 
     label = run.manifest().label
@@ -200,7 +204,7 @@ def _lines_of_run(run: RunFolder, adjudicated: Path | None, extractor: str | Non
                 extractor,
             )
         )
-    elif not extractor and (extractors := stored_extractors(run)):
+    elif not extractor and (extractors := _stored_extractors(run)):
         lines.append(
             _(
                 "Stored replies of the extractor {} are not used. Use them: keju score {} "

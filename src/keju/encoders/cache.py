@@ -26,9 +26,8 @@ _log = logging.getLogger(__name__)
 
 def default_cache_path() -> Path:
     """``keju/encoders-1.sqlite`` in the user cache (`XDG_CACHE_HOME`, or ``~/.cache``)."""
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
-    return base / "keju" / "encoders-1.sqlite"
+    home = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (home if home.is_absolute() else Path.home() / ".cache") / "keju" / "encoders-1.sqlite"
 
 
 def text_key(space: str, *texts: str) -> bytes:
@@ -65,18 +64,14 @@ class VectorCache:
     ) -> dict[bytes, Array]:
         """The cached ones of `keys`, as arrays [size]."""
         kind = np.dtype(dtype)
-        vectors: dict[bytes, Array] = {}
+        rows: list[tuple[bytes, bytes]] = []
         for start in range(0, len(keys), _KEYS_OF_A_QUERY):
             some = keys[start : start + _KEYS_OF_A_QUERY]
             # Only question marks are inserted; the keys are bound.
             query = f"SELECT key, value FROM vectors WHERE key IN ({','.join('?' * len(some))})"  # noqa: S608
-            rows = self._try(lambda db: db.execute(query, some).fetchall())  # noqa: B023
-            vectors |= {
-                key: np.frombuffer(raw, dtype=kind)
-                for key, raw in rows
-                if len(raw) == size * kind.itemsize
-            }
-        return vectors
+            rows += self._try(lambda db: db.execute(query, some).fetchall())  # noqa: B023
+        length = size * kind.itemsize
+        return {key: np.frombuffer(raw, kind) for key, raw in rows if len(raw) == length}
 
     def put_vectors(self, vectors: Mapping[bytes, Array]) -> None:
         """Store arrays unchanged; existing ones stay."""

@@ -14,19 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keju.encoders.folder import (
-    INSTALL,
     LOCAL,
     best_device,
+    check_packages,
     load_model,
     loading,
     model_config,
-    packages_missing,
     weights_file,
     weights_hash,
 )
-from keju.errors import PrerequisiteError
 from keju.files import read_json, sha256_file
-from keju.texts import _
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -47,8 +44,7 @@ class _Preparation(msgspec.Struct):
 class PictureEncoder:
     """CLIP weights from a directory; downloads nothing and reads no pickle.
 
-    Args:
-        folder: config.json and model.safetensors, and preprocessor_config.json if it has one.
+    The directory has config.json and model.safetensors, and may have preprocessor_config.json.
 
     Raises:
         PrerequisiteError: torch or transformers is not installed.
@@ -56,12 +52,10 @@ class PictureEncoder:
     """
 
     def __init__(self, folder: Path) -> None:
-        if missing := packages_missing():
-            raise PrerequisiteError(_("a picture encoder (package {})", missing), INSTALL)
+        check_packages()
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
         import transformers  # noqa: PLC0415 - as above
 
-        self.folder = folder
         config = model_config(folder, CLIP_KINDS)
         self.weights_hash = sha256_file(weights_file(folder))
         prepared = folder / "preprocessor_config.json"
@@ -74,18 +68,15 @@ class PictureEncoder:
 
     def vectors(self, pictures: Iterable[Image]) -> Iterator[NDArray[np.float32]]:
         """One vector of length 1 for each image, in order."""
+        import torch  # noqa: PLC0415
+
         waiting = iter(pictures)
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
             while batch := list(islice(waiting, _BATCH[self._device])):
-                yield from self._encoded(list(threads.map(self._pixels, batch)))
-
-    def _encoded(self, pixels: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-        import torch  # noqa: PLC0415
-
-        with torch.inference_mode():
-            given = torch.from_numpy(np.stack(pixels)).to(self._device)
-            found: Any = self._model.get_image_features(pixel_values=given)
-        return _unit_rows(found)
+                pixels = torch.from_numpy(np.stack(list(threads.map(self._pixels, batch))))
+                with torch.inference_mode():
+                    features = self._model.get_image_features(pixel_values=pixels.to(self._device))
+                yield from _unit_rows(features)
 
     def _pixels(self, picture: Image) -> NDArray[np.float32]:
         """Pixels as CLIP expects them: resized by the shorter side, centre-cropped, scaled."""
@@ -102,14 +93,10 @@ class PictureEncoder:
 
 
 class MatchEncoder(PictureEncoder):
-    """CLIP weights with their tokenizer, from a directory; downloads nothing and reads no pickle.
-
-    Args:
-        folder: as for `PictureEncoder`, with the tokenizer's files.
+    """CLIP weights with their tokenizer, from a directory (see `PictureEncoder`).
 
     Raises:
-        PrerequisiteError: torch or transformers is not installed.
-        DataError: the directory does not contain a complete encoder, or has no tokenizer.
+        DataError: the directory has no tokenizer.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -134,10 +121,10 @@ class MatchEncoder(PictureEncoder):
                 sound, padding=True, truncation=True, max_length=self._most, return_tensors="pt"
             ).to(self._device)
             with torch.inference_mode():
-                found: Any = self._model.get_text_features(
+                features = self._model.get_text_features(
                     input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"]
                 )
-            parts.append(_unit_rows(found))
+            parts.append(_unit_rows(features))
         return np.concatenate(parts)
 
     def matches(self, pictures: Sequence[Image], texts: Sequence[str]) -> NDArray[np.float32]:
@@ -146,8 +133,8 @@ class MatchEncoder(PictureEncoder):
         return np.asarray((seen * self.text_vectors(texts)).sum(axis=1), np.float32)
 
 
-def _unit_rows(found: Any) -> NDArray[np.float32]:  # noqa: ANN401 - transformers' type
+def _unit_rows(features: Any) -> NDArray[np.float32]:  # noqa: ANN401 - transformers' type
     """The vectors that a model returns, each at length 1."""
-    rows = np.asarray(getattr(found, "pooler_output", found).cpu().numpy(), np.float32)
+    rows = np.asarray(getattr(features, "pooler_output", features).cpu().numpy(), np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(lengths, 1e-12), np.float32)

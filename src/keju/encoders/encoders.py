@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from keju.encoders.cache import VectorCache, text_key
-from keju.encoders.folder import (
+from keju.encoders.matching import Pair, TokenMatcher
+from keju.encoders.text import Device, TextEncoder, Vector
+from keju.encoders.weights import (
     ENCODERS,
     INSTALL,
     bundled_minilm,
@@ -18,8 +20,6 @@ from keju.encoders.folder import (
     needs_weights,
     packages_missing,
 )
-from keju.encoders.matching import Pair, TokenMatcher
-from keju.encoders.text import Device, TextEncoder, Vector
 from keju.errors import PrerequisiteError, UsageError, unknown_name
 from keju.metrics.base import PRF
 from keju.metrics.semantic import cosine, other_pairs
@@ -107,11 +107,7 @@ class Encoders:
     def first_token_cosine(
         self, pairs: Sequence[Pair], *, name: str = "chinese-bert-wwm"
     ) -> list[float]:
-        """The cosine of two texts' mean first-token vectors.
-
-        See `TextEncoder.first_token_means`. Texts are used as given. An empty text has a vector
-        like any other.
-        """
+        """The cosine of two texts' mean first-token vectors (`TextEncoder.first_token_means`)."""
         return self._cosines(name, "first-token-512", pairs, TextEncoder.first_token_means)
 
     def sentence_cosine(
@@ -119,11 +115,8 @@ class Encoders:
     ) -> list[float]:
         """Cosine of mean-pooled sentence vectors, as all-MiniLM-L6-v2 computes them.
 
-        Args:
-            pairs: candidate and reference.
-            empty: the value where either text has no content. None encodes an empty text like any
-                other (`official`: up to 0.12 in our vectors); `strict` passes 0.
-            name: the encoder.
+        `empty` is the value where either text has no content. None encodes an empty text like any
+        other (`official`: up to 0.12 in our vectors); `strict` passes 0.
         """
         values = self._cosines(name, _SENTENCE_KIND, pairs, TextEncoder.sentence_vectors)
         if empty is None:
@@ -137,18 +130,12 @@ class Encoders:
         ]
 
     def sentence_vectors(self, texts: Sequence[str], *, name: str = "minilm") -> dict[str, Vector]:
-        """The sentence vector of each text, as `sentence_cosine` compares them.
-
-        Args:
-            texts: as they are encoded; equal ones are encoded once, and cached ones not again.
-            name: the encoder.
-        """
+        """The sentence vector of each text, as `sentence_cosine` compares them."""
         return self._vectors(name, _SENTENCE_KIND, texts, TextEncoder.sentence_vectors)
 
     def sentence_floor(self, references: Sequence[str], *, name: str = "minilm") -> float | None:
         """Mean sentence cosine of different items' references; see `bert_score_floor`."""
-        pairs = reference_pairs(references)
-        return float(np.mean(self.sentence_cosine(pairs, name=name))) if pairs else None
+        return _mean(self.sentence_cosine(reference_pairs(references), name=name))
 
     def _cosines(
         self, name: str, vector_kind: str, pairs: Sequence[Pair], encode: Encode
@@ -182,10 +169,6 @@ class Encoders:
 
         Texts are truncated at 512 tokens. An empty text on either side gives 0, 0, 0. Every pair's
         result is cached on disk; references' token vectors stay in memory (`TokenMatcher`).
-
-        Args:
-            name: the encoder.
-            pairs: candidate and reference.
         """
         encoder, layer = self.encoder(name), self.layer_of(name)
         space = f"{encoder.weights_hash}:layer{layer}:{encoder.precision}:match"
@@ -206,9 +189,11 @@ class Encoders:
         Equal references count once, and their order does not matter. None where there are fewer
         than two.
         """
-        pairs = reference_pairs(references)
-        scores = [score.f1 for score in self.bert_score(name, pairs)] if pairs else []
-        return float(np.mean(scores)) if pairs else None
+        return _mean([score.f1 for score in self.bert_score(name, reference_pairs(references))])
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
 
 
 def reference_pairs(references: Sequence[str]) -> list[Pair]:

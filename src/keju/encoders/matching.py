@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from keju.encoders.text import TextEncoder
-from keju.metrics.base import PRF
-from keju.metrics.semantic import match_score
+from keju.metrics.base import PRF, f_beta
 
 Pair = tuple[str, str]
 """A candidate (the response) and its reference, in this order."""
@@ -37,11 +36,8 @@ class TokenMatcher:
     so that an empty answer is never paid.
 
     Only precision and recall are copied from the encoder's device. The matrices of references stay
-    there, up to `REFERENCE_BYTES`: the floor of a task and its next model use them again.
-
-    Args:
-        encoder: computes the token vectors; texts are truncated at its `max_tokens`.
-        layer: the layer of the token vectors.
+    there, up to `REFERENCE_BYTES`: the floor of a task and its next model use them again. Texts are
+    truncated at the encoder's `max_tokens`.
     """
 
     def __init__(self, encoder: TextEncoder, layer: int) -> None:
@@ -99,4 +95,7 @@ class TokenMatcher:
                 )
         # One copy from the device for the whole window.
         copied = torch.stack([*rates.values()]).tolist() if rates else []
-        return scores | {pair: match_score(*rate) for pair, rate in zip(rates, copied, strict=True)}
+        for pair, (precision, recall) in zip(rates, copied, strict=True):
+            f1 = f_beta(precision, recall) if min(precision, recall) > 0 else 0.0
+            scores[pair] = PRF(precision, recall, f1)
+        return scores

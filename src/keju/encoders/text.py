@@ -12,18 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keju.encoders.folder import (
-    INSTALL,
     LOCAL,
     best_device,
+    check_packages,
     load_model,
     loading,
     model_config,
-    packages_missing,
     quiet,
     weights_hash,
 )
-from keju.errors import DataError, PrerequisiteError, UsageError
-from keju.texts import _
+from keju.errors import DataError
 
 Vector = NDArray[np.float32]
 Device = Literal["cpu", "cuda"]
@@ -49,34 +47,30 @@ class Tokens(NamedTuple):
 def plan_batches(lengths: Sequence[int], *, max_tokens: int) -> list[list[int]]:
     """Put sequences of similar lengths into one batch; the longest batches come first.
 
-    Args:
-        lengths: tokens of each sequence.
-        max_tokens: a batch's size (its longest sequence times its sequences) ends here; one
-            sequence alone may be longer.
-
-    Returns:
-        Indices into `lengths`, each once; a batch's padding is at most `MAX_PADDING` of its size.
+    A batch has indices into `lengths`, which are in tokens. Its size, the longest sequence times
+    the sequences, is at most `max_tokens`, unless it is one sequence; its padding is at most
+    `MAX_PADDING` of its size.
     """
     batches: list[list[int]] = []
-    batch: list[int] = []
-    longest = content = 0
+    content = 0
     for index in sorted(range(len(lengths)), key=lambda place: (-lengths[place], place)):
-        size = longest * (len(batch) + 1)
+        size = lengths[batches[-1][0]] * (len(batches[-1]) + 1) if batches else 0
         padding = size - content - lengths[index]
-        if batch and (size > max_tokens or padding > MAX_PADDING * size):
-            batches.append(batch)
-            batch = []
-        if not batch:
-            longest, content = lengths[index], 0
-        batch.append(index)
+        if not batches or size > max_tokens or padding > MAX_PADDING * size:
+            batches.append([])
+            content = 0
+        batches[-1].append(index)
         content += lengths[index]
-    if batch:
-        batches.append(batch)
     return batches
 
 
 class TextEncoder:
     """BERT or RoBERTa weights from a directory; downloads nothing and reads no pickle.
+
+    `kind` is the type of model, as transformers names it, `size` the dimension of a vector,
+    `layers` the number of transformer layers (layer 0 is the embedding), `max_tokens` the longest
+    sequence that the positions allow (at most `BLOCK_TOKENS`), and `encoded` the number of texts
+    that were encoded so far, each once per measure.
 
     Args:
         folder: config.json, model.safetensors and the tokenizer's files.
@@ -87,30 +81,18 @@ class TextEncoder:
         DataError: the directory does not contain a complete encoder.
     """
 
-    kind: str
-    """The type of model, as transformers names it."""
-    size: int
-    """The dimension of a vector."""
-    layers: int
-    """Transformer layers; layer 0 is the embedding."""
-    max_tokens: int
-    """The longest sequence that the positions allow, at most `BLOCK_TOKENS`."""
-
     def __init__(self, folder: Path, *, device: Device | None = None) -> None:
-        if missing := packages_missing():
-            raise PrerequisiteError(_("a text encoder (package {})", missing), INSTALL)
+        check_packages()
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
         import transformers  # noqa: PLC0415 - as above
 
-        self.folder = folder
-        self.kind = model_config(folder)["model_type"]
+        self.kind: str = model_config(folder)["model_type"]
         self.weights_hash = weights_hash(folder)
         self.device = device or best_device(torch)
         self.precision = "bfloat16" if self.device == "cuda" else "float32"
         # cuDNN's attention plans again for each shape of a batch.
         torch.backends.cuda.enable_cudnn_sdp(False)  # noqa: FBT003 - torch's own form
         self.encoded = 0
-        """The number of texts that were encoded so far, each once per measure."""
         self._tokenizer, config = _load_tokenizer(folder)
         self.size, self.layers = int(config.hidden_size), int(config.num_hidden_layers)
         positions = int(config.max_position_embeddings)
@@ -125,11 +107,8 @@ class TextEncoder:
     def tokenise(self, texts: Sequence[str], *, max_tokens: int | None = None) -> list[Tokens]:
         """Token ids with the first and last special token; white space at the ends is dropped.
 
-        RoBERTa's first word is tokenised as after a space, as in bert-score.
-
-        Args:
-            texts: the texts; a lone surrogate counts as '?'.
-            max_tokens: truncate the content so that the total number of tokens is at most this.
+        RoBERTa's first word is tokenised as after a space, as in bert-score. A lone surrogate
+        counts as '?'. The content is truncated so that there are at most `max_tokens`.
         """
         begin = " " if self.kind == "roberta" else ""
         stripped = [_encodable(text).strip() for text in texts]
@@ -159,15 +138,13 @@ class TextEncoder:
         alone (511 Chinese characters: 512 + 1 tokens). Nothing is stripped, and the empty text is
         [CLS] [SEP].
 
-        Yields:
-            Finished vectors [size] by the text's index.
         """
         blocks: list[list[int]] = []
         owners: list[int] = []
-        for index, ids in enumerate(self._ids([_encodable(text) for text in texts], None)):
+        for index, ids in enumerate(self._ids(list(map(_encodable, texts)), None)):
             starts = range(0, len(ids), self.max_tokens)
-            blocks.extend(ids[start : start + self.max_tokens] for start in starts)
-            owners.extend(index for _ in starts)
+            blocks += [ids[start : start + self.max_tokens] for start in starts]
+            owners += [index] * len(starts)
         total = Counter(owners)
         parts: dict[int, list[Vector]] = defaultdict(list)
         for batch, states, _mask in self._passes(blocks, self.layers):
@@ -195,15 +172,10 @@ class TextEncoder:
             yield {place: vector / np.linalg.norm(vector) for place, vector in vectors}
 
     def token_states(self, tokens: Sequence[Tokens], *, layer: int) -> Iterator[dict[int, Any]]:
-        """Each text's token vectors after `layer` layers, by its index.
+        """Each text's token vectors after `layer` layers (1 to `layers`), by its index.
 
         They are float32 tensors [tokens, size] on the device, and views of their batch's tensor.
-
-        Raises:
-            UsageError: the model has no such layer.
         """
-        if not 1 <= layer <= self.layers:
-            raise UsageError("{}: no layer {}; it has {}", self.folder, layer, self.layers)
         ids = [row.ids for row in tokens]
         for batch, states, _mask in self._passes(ids, layer):
             self.encoded += len(batch)
@@ -222,7 +194,8 @@ class TextEncoder:
         import torch  # noqa: PLC0415
 
         layers = self._model.encoder.layer
-        pending: tuple[list[int], Any, Any] | None = None
+        # A GPU computes a batch while the caller uses the one before.
+        pending: list[tuple[list[int], Any, Any]] = []
         for batch in plan_batches([*map(len, sequences)], max_tokens=_BATCH_TOKENS[self.device]):
             rows = [sequences[place] for place in batch]
             ids, mask = _padded(rows, self._tokenizer.pad_token_id or 0)
@@ -235,12 +208,9 @@ class TextEncoder:
                     ).last_hidden_state
             finally:
                 self._model.encoder.layer = layers
-            # A GPU computes this batch while the caller uses the one before.
-            if pending is not None:
-                yield pending
-            pending = batch, states.float(), mask_tensor.unsqueeze(-1)
-        if pending is not None:
-            yield pending
+            yield from pending
+            pending = [(batch, states.float(), mask_tensor.unsqueeze(-1))]
+        yield from pending
 
 
 def _padded(

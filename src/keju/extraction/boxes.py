@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from keju.extraction.answer import Answer, Reading, behind_last, plain, sentences_of, unclear
 from keju.extraction.words import fold, has, words
-from keju.metrics.boxes import Axes
+from keju.metrics.boxes import Axes, BoxConvention, from_pixels
 
 MOST = 5_000
 """Maximum number of boxes of an answer; no image has more characters."""
@@ -140,13 +140,6 @@ def _four(values: list[object]) -> Box | None:
 
 def _in_axes(edges: Box, axes: Axes) -> Box:
     """Left, top, right, bottom in the order that was asked for."""
-    left, top, right, bottom = edges
-    match axes:
-        case "xyxy":
-            return edges
-        case "yxyx":
-            return top, left, bottom, right
-        case "xywh":
-            return left, top, right - left, bottom - top
-        case "cxcywh":
-            return (left + right) / 2, (top + bottom) / 2, right - left, bottom - top
+    rows = from_pixels([edges], BoxConvention(axes), width=1, height=1).tolist()
+    first, second, third, fourth = rows[0]
+    return first, second, third, fourth

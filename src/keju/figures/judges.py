@@ -12,7 +12,7 @@ from keju.figures.figure import Drawn, Figure, Row
 from keju.figures.parts import PAPER_SOURCE, cycled, data, distinct, format_number, heading, named
 from keju.figures.theme import INK, OWN, PAPER, PAPERS, SERIES, SHAPES, SOFT
 from keju.files import slug
-from keju.judging import Alignment
+from keju.judging.aligning import Alignment
 from keju.published import PrintedFigure, paper, papers, published_tables
 from keju.texts import _, recognised
 from keju.words import Words

@@ -30,7 +30,7 @@ LEAVE_ONE_OUT_MEASURES: tuple[AssociationMeasure, ...] = CORRECTED_MEASURES[:-1]
 is the same as against all raters."""
 
 
-class Estimate(Record, frozen=True, kw_only=True, omit_defaults=False):
+class Estimate(Record, frozen=True, omit_defaults=False):
     """A measure with its 95 % interval by group; None where it is not defined."""
 
     value: float | None
@@ -105,14 +105,14 @@ def align(ratings: Ratings, grades: Grades) -> Alignment:
             _task_alignment(
                 judge,
                 task,
-                task_rows,
-                [row.human for row in task_rows],
-                [grades[judge][row.answer.id] for row in task_rows],
+                rows,
+                [row.human for row in rows],
+                [grades[judge][row.answer.id] for row in rows],
                 MEASURES,
             )
-            for judge, rows in graded.items()
-            for task in tasks
-            if (task_rows := [row for row in rows if task in ("", row.answer.id.task)])
+            for judge in graded
+            for task, rated_rows in tasks.items()
+            if (rows := [row for row in rated_rows if row.answer.id in grades[judge]])
         ),
         leave_one_out=tuple(
             alignment
@@ -186,12 +186,7 @@ def _task_alignment(
         answers=len({row.answer.id for row in rows}),
         groups=association.groups,
         measures={
-            measure: Estimate(
-                value=association.values[measure],
-                low=interval.low if interval else None,
-                high=interval.high if interval else None,
-            )
-            for measure in measures
-            for interval in [association.interval(measure)]
+            name: Estimate(association.values[name], *(association.interval(name) or ())[:2])
+            for name in measures
         },
     )

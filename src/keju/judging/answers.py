@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from keju.definitions import QuestionForms, has_reference, prompt_of
+from keju.definitions import has_reference, prompt_of
 from keju.errors import UsageError
 from keju.extraction import body_of
 from keju.files import sha256_bytes
@@ -86,22 +86,19 @@ def answers_of(
 ) -> Answers:
     """The answers of a run that a judge may grade.
 
-    Args:
-        run: the run.
-        rubrics: how they are graded.
-        tasks: ids, also of question forms such as ``deciphering/What``; by default those with open
-            rubrics, or with `only` all that have a rubric.
-        only: the codes of the answers.
+    `tasks` are ids, also of question forms such as ``deciphering/What``; by default those with open
+    rubrics, or all that have a rubric where `only` has the codes of the answers.
 
     Raises:
         UsageError: a task has no rubric, or nothing is left.
     """
-    forms = QuestionForms(_tasks_to_grade(run, rubrics, tasks, only))
+    names = {*_tasks_to_grade(run, rubrics, tasks, only)}
     items: dict[tuple[str, str, str], Item] = {}
     left_out: Counter[str] = Counter()
     for stored in run.iter_items():
         item = stored if stored.answer.strip() else replace(stored, answer=stored.answer_simplified)
-        if not forms.takes(item) or rubrics.rubric(item.task, item.query) is None:
+        is_named = item.task in names or f"{item.task}/{item.query}" in names
+        if not is_named or rubrics.rubric(item.task, item.query) is None:
             continue
         if has_reference(item):
             items[item.task, item.query, item.id] = item
@@ -135,18 +132,11 @@ def answers_of(
 
 def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[GradableAnswer]:
     """Every answer of a run to a query that has a rubric, open or not."""
-    return answers_of(run, rubrics, tasks=_tasks_with_rubric(run, rubrics)).judged
-
-
-def _tasks_with_rubric(run: RunFolder, rubrics: Rubrics) -> set[str]:
-    return {item.task for item in run.iter_items()} & rubrics.tasks()
+    return answers_of(run, rubrics, tasks=rubrics.tasks()).judged
 
 
 def _tasks_to_grade(
-    run: RunFolder,
-    rubrics: Rubrics,
-    tasks: Collection[str] | None,
-    only: frozenset[str] | None,
+    run: RunFolder, rubrics: Rubrics, tasks: Collection[str] | None, only: frozenset[str] | None
 ) -> Collection[str]:
     if tasks is not None:
         if without := [name for name in tasks if name not in {*rubrics.tasks(), *rubrics.queries}]:
@@ -158,7 +148,7 @@ def _tasks_to_grade(
                 ", ".join(sorted(rubrics.tasks())),
             )
         return tasks
-    graded = _tasks_with_rubric(run, rubrics)
+    graded = {item.task for item in run.iter_items()} & rubrics.tasks()
     names = graded if only is not None else graded.intersection(rubrics.tasks(only_open=True))
     if not names:
         raise UsageError(
@@ -184,17 +174,14 @@ def grading_requests(
     for answer in answers:
         if not (answer.answered and answer.text):
             continue
-        item = answer.item
+        item, author = answer.item, answer.author
         rubric = rubrics.rubric(item.task, item.query)
-        if rubric is None:
-            raise ValueError(f"no rubric for {item.task}")
         question = prompt_of(item)
         reference = "\n或：".join((item.answer, *item.also_accepted))
-        shown = rubrics.page_text and item.transcription != item.answer
-        source = (item.transcription or "") if shown else ""
-        author = answer.author
+        is_shown = rubrics.page_text and item.transcription != item.answer
+        source = item.transcription if is_shown else ""
         blanks = {
-            "rubric": rubric.says.strip(),
+            "rubric": rubric.says.strip() if rubric else "",
             "question": question,
             "source": rubrics.source.replace("{text}", source) if source else "",
             "reference": reference,

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import tee
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import msgspec
 
@@ -48,7 +48,8 @@ _LONGEST_REPLY = 40_000
 """Characters at the end of a reply in which the value is looked for."""
 _BEGINNING, _END = 4000, 2000
 """Characters of a looping answer that an extractor is sent: between them it only repeats."""
-_ARABIC = re.compile(r"(?<![A-Za-z\d.])[+-]?\d+(?:,\d{3})*(?:\.\d+)?(?P<percent>\s?%)?")
+_ARABIC = re.compile(r"(?<![A-Za-z\d.])[+-]?\d+(?:,\d{3})*(?:\.\d+)?")
+_PERCENT = re.compile(rf"{_ARABIC.pattern}(?=\s?%)")
 _CHINESE = re.compile(CHINESE_NUMBER)
 _ENGLISH = re.compile(rf"\b{ENGLISH_NUMBER}", re.IGNORECASE)
 
@@ -58,34 +59,13 @@ value is not in the answer. `unreadable`: its reply has no value. `failed`: the 
 `missing`: it was not asked yet. The first two decide the answer."""
 
 
-class Extraction(NamedTuple):
-    """The reading of one unclear answer by an extractor; `value` only where it counts."""
-
-    sample: ScoringSample
-    state: State
-    value: str = ""
-
-
-class TaskExtractions(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The numbers of an extractor's readings of the unclear answers of one model to one task.
-
-    `states` counts the answers by `State`. `own` is whether the extractor is the model itself.
-    """
+class TaskExtractions(Record, frozen=True, kw_only=True):
+    """An extractor's readings of the unclear answers of one model to one task, counted by state."""
 
     extractor: str
     model: str
     task: str
-    unclear: int
-    states: dict[str, int]
-    own: bool = False
-
-
-class ExtractionResult(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The extractions of a run by all its extractors, or by some."""
-
-    run: str
-    prompts: str
-    tasks: tuple[TaskExtractions, ...]
+    states: dict[State, int]
 
 
 def extraction_request(sample: ScoringSample) -> Request:
@@ -127,16 +107,15 @@ def extraction_requests(run: RunFolder) -> Iterator[Request]:
     Raises:
         DataError: a stored response is damaged.
     """
-    requests = map(extraction_request, unclear_samples(run))
     ids: set[str] = set()
-    for request in requests:
+    for request in map(extraction_request, unclear_samples(run)):
         if request.item not in ids:
             ids.add(request.item)
             yield request
 
 
-def extractions_of(run: RunFolder, extractor: str) -> Iterator[Extraction]:
-    """The extraction of each unclear answer of a run, by the stored replies of an extractor.
+def extractions_of(run: RunFolder, extractor: str) -> Iterator[tuple[ScoringSample, State, str]]:
+    """Each unclear answer of a run, and what an extractor's stored reply says: state and value.
 
     Raises:
         UsageError: it has no replies to the prompts of this keju.
@@ -159,7 +138,7 @@ def extractions_of(run: RunFolder, extractor: str) -> Iterator[Extraction]:
             decided = normalised_value(sample.form, value, choices_of(sample.item))
             contained = decided is not None and is_contained(sample, decided)
             state, value = ("value", decided or "") if contained else ("not-contained", "")
-        yield Extraction(sample, state, value)
+        yield sample, state, value
 
 
 def value_of_reply(reply: Response) -> tuple[State, str]:
@@ -215,9 +194,11 @@ def is_contained(sample: ScoringSample, value: str) -> bool:
                 text, options.get(value, "")
             )
         case "number" | "probability":
-            return float(value) in _numbers(text, percent=sample.form == "probability")
+            percents = _arabic_numbers(text, _PERCENT) if sample.form == "probability" else []
+            fractions = {float(f"{number / 100:.15g}") for number in percents}
+            return float(value) in _numbers(text) | fractions
         case "boxes":
-            numbers = [float(match[0].rstrip(" %").replace(",", "")) for match in _arabic(text)]
+            numbers = _arabic_numbers(text)
             boxes = {tuple(numbers[place : place + 4]) for place in range(len(numbers) - 3)}
             return boxes.issuperset(map(tuple, msgspec.json.decode(value)))
         case "entities":
@@ -233,19 +214,14 @@ def _has_characters(text: str, part: str) -> bool:
     return bool(characters) and characters in counted(text).casefold()
 
 
-def _arabic(text: str) -> Iterator[re.Match[str]]:
-    return _ARABIC.finditer(to_half_width(text))
+def _arabic_numbers(text: str, pattern: re.Pattern[str] = _ARABIC) -> list[float]:
+    return [float(digits.replace(",", "")) for digits in pattern.findall(to_half_width(text))]
 
 
-def _numbers(text: str, *, percent: bool = False) -> Iterator[float | None]:
-    """The values of all numerals in a text; with `percent` also 0.7 for 70%."""
-    for match in _arabic(text):
-        number = float(match[0].rstrip(" %").replace(",", ""))
-        yield number
-        if percent and match["percent"]:
-            yield float(f"{number / 100:.15g}")
-    yield from map(parse_number, _CHINESE.findall(text))
-    yield from map(parse_english_number, _ENGLISH.findall(text))
+def _numbers(text: str) -> set[float | None]:
+    """The values of all numerals in a text."""
+    values = {*_arabic_numbers(text), *map(parse_number, _CHINESE.findall(text))}
+    return values | {*map(parse_english_number, _ENGLISH.findall(text))}
 
 
 def gather_decisions(run: RunFolder, adjudicated: Path | None, extractor: str = "") -> Decisions:
@@ -271,7 +247,7 @@ def gather_decisions(run: RunFolder, adjudicated: Path | None, extractor: str = 
 def merge_extractions(runs: Sequence[RunFolder], merged: RunFolder) -> None:
     """Copy the replies of the runs' extractors into their merged run, each request once.
 
-    Of an extractor that the runs asked with different settings, the first run's replies are copied.
+    Of an extractor that the runs asked with different settings, the first run's replies count.
 
     Raises:
         DataError: a stored line is damaged.
@@ -284,41 +260,26 @@ def merge_extractions(runs: Sequence[RunFolder], merged: RunFolder) -> None:
     keys: set[tuple[str, str]] = set()
     with ResponseStore(target) as store:
         for source in sources:
-            for name, identity in source.judges().items():
-                if identities.setdefault(name, identity) != identity:
-                    continue
-                for reply in source.responses(name):
-                    if (name, reply.key) not in keys:
-                        keys.add((name, reply.key))
-                        store.append(reply)
+            identities = source.judges() | identities
+            for reply in source.responses():
+                if (reply.model, reply.key) not in keys:
+                    keys.add((reply.model, reply.key))
+                    store.append(reply)
         target.admit(identities)
 
 
-def stored_extractors(run: RunFolder) -> list[str]:
-    """The extractors with replies to the prompts of this keju."""
-    return ExtractionFolder(run).replied()
-
-
-def count_extractions(run: RunFolder, extractors: Iterable[str]) -> ExtractionResult:
-    """Count what extractors have read, by model and task of the answers.
-
-    Raises:
-        UsageError: as `extractions_of`.
-        DataError: as `extractions_of`.
-    """
-    states: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+def count_extractions(run: RunFolder, extractors: Iterable[str]) -> list[TaskExtractions]:
+    """Count what extractors have read, by model and task of the answers (`extractions_of`)."""
+    states: dict[tuple[str, str, str], Counter[State]] = defaultdict(Counter)
     for extractor in extractors:
         for sample, state, _value in extractions_of(run, extractor):
             states[extractor, sample.response.model, sample.item.task][state] += 1
-    rows = (
+    return [
         TaskExtractions(
             extractor=extractor,
             model=model,
             task=task,
-            unclear=counts.total(),
             states={state: counts[state] for state in get_args(State)},
-            own=model == extractor,
         )
         for (extractor, model, task), counts in states.items()
-    )
-    return ExtractionResult(run=str(run.path), prompts=extraction_prompts().id, tasks=tuple(rows))
+    ]

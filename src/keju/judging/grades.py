@@ -48,11 +48,8 @@ class Grade(NamedTuple):
     reason: str = ""
 
 
-class _Stated(NamedTuple):
-    """A number that a response states as its grade, and the highest grade of its scale."""
-
-    value: float
-    scale: float = MOST
+_Stated = tuple[float, float]
+"""A number that a response states as its grade, and the highest grade of its scale."""
 
 
 def grade_of(reply: str) -> Grade:
@@ -72,11 +69,12 @@ def grade_of(reply: str) -> Grade:
         last = lines[-1].strip()
         shown = last if len(last) <= _SHOWN else f"{last[: _SHOWN // 2]}…{last[-_SHOWN // 2 :]}"
         return Grade(None, _("unparsable: the last line is {!r}", shown))
-    if stated.scale != MOST:
-        return Grade(None, _("unparsable: {:g} is on a scale of {:g}", stated.value, stated.scale))
-    if not LEAST <= stated.value <= MOST:
-        return Grade(None, _("unparsable: {:g} is not from 0 to 10", stated.value))
-    return Grade(stated.value)
+    value, scale = stated
+    if scale != MOST:
+        return Grade(None, _("unparsable: {:g} is on a scale of {:g}", value, scale))
+    if not LEAST <= value <= MOST:
+        return Grade(None, _("unparsable: {:g} is not from 0 to 10", value))
+    return Grade(value)
 
 
 def grade_in(response: Response) -> Grade:
@@ -103,7 +101,7 @@ def _stated_in_line(line: str, *, whole: bool) -> _Stated | None:
         return None
     scale_numbers = [float(number) for number in re.findall(r"\d{1,4}", parts.get("beside") or "")]
     scale = parts.get("scale") or parts.get("full")
-    return _Stated(value, float(scale) if scale else max(scale_numbers, default=MOST))
+    return value, float(scale) if scale else max(scale_numbers, default=MOST)
 
 
 def _is_plain(match: re.Match[str], *, whole: bool) -> bool:
@@ -118,19 +116,15 @@ def _is_plain(match: re.Match[str], *, whole: bool) -> bool:
 
 def _stated_in_object(text: str) -> _Stated | None:
     """The grade in the JSON object at the end of a text, if it has one key for it."""
-    match = _OBJECT.search(text)
+    found = _OBJECT.search(text)
     try:
         # Pairs, so that a name that is there twice is seen.
-        members = json.loads(match[1], object_pairs_hook=list) if match else []
+        members = json.loads(found[1], object_pairs_hook=list) if found else []
     except ValueError:
         return None
-    values = [value for name, value in members if name.strip().lower() in _KEYS]
-    return _stated_by(values[0]) if len(values) == 1 else None
-
-
-def _stated_by(value: object) -> _Stated | None:
-    if isinstance(value, str):
-        return _stated_in_line(value, whole=True)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return _Stated(float(max(-1000, min(value, 1000))))  # also of a number of 400 digits
+    match [value for name, value in members if name.strip().lower() in _KEYS]:
+        case [str(value)]:
+            return _stated_in_line(value, whole=True)
+        case [int() | float() as value] if not isinstance(value, bool):
+            return float(max(-1000, min(value, 1000))), MOST  # also of a number of 400 digits
+    return None

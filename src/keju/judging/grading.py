@@ -13,29 +13,27 @@ from msgspec import field
 from keju.items import Record
 from keju.judging.answers import AnswerId, GradableAnswer, grading_requests
 from keju.judging.grades import LEAST, MOST, grade_in
-from keju.judging.prompting import Rubrics
 from keju.judging.store import JudgementFolder
 from keju.metrics.base import UndefinedMetricError
-from keju.runs import RunFolder
 from keju.statistics import krippendorff_alpha, ratio_interval
-
-NO_ANSWER = "the model gave no answer"
-EMPTY = "the answer is empty"
 
 
 class Judgement(NamedTuple):
     """A judge's grades of one answer, over its repeats.
 
     `grades` are the parsed ones, `missing` the reasons where parsing failed. An empty answer has
-    grade 0 without a request, and a missing answer has no grade; `unsent` contains the reason in
-    both cases.
+    grade 0 without a request, and a missing answer has no grade; both are `unsent`.
     """
 
     judge: str
     judged: GradableAnswer
     grades: tuple[float, ...]
     missing: tuple[str, ...] = ()
-    unsent: str = ""
+
+    @property
+    def unsent(self) -> bool:
+        """Whether the judge is not asked about the answer."""
+        return not (self.judged.answered and self.judged.text)
 
     @property
     def grade(self) -> float | None:
@@ -114,44 +112,33 @@ class GradingResult(Record, frozen=True, kw_only=True, omit_defaults=False):
 def judgements_of(
     answers: Sequence[GradableAnswer], folder: JudgementFolder, judges: Sequence[str] = ()
 ) -> list[Judgement]:
-    """The stored grades of these answers, judge by judge.
-
-    Args:
-        answers: the answers.
-        folder: where replies are stored.
-        judges: names of the judges; by default all with stored replies by these rubrics.
-    """
+    """The stored grades of these answers by some judges, or by all with stored replies."""
     repeats = max((reply.round for reply in folder.responses()), default=1)
     judgements = []
-    for judge in folder.replied():
-        if judges and judge not in judges:
-            continue
+    for judge in judges or folder.replied():
         replies = folder.find_replies(judge, grading_requests(answers, folder.rubrics, repeats))
         by_answer = defaultdict(list)
         for reply in filter(None, replies):
             by_answer[reply.item].append(grade_in(reply))
         for answer in answers:
-            if not answer.answered:
-                judgements.append(Judgement(judge, answer, (), unsent=NO_ANSWER))
-            elif not answer.text:
-                judgements.append(Judgement(judge, answer, (LEAST,), unsent=EMPTY))
-            else:
-                parsed = by_answer[answer.id.spelled]
-                values = tuple(grade.value for grade in parsed if grade.value is not None)
-                missing = tuple(grade.reason for grade in parsed if grade.value is None)
-                judgements.append(Judgement(judge, answer, values, missing))
+            parsed = by_answer.get(answer.id.spelled, [])
+            values = tuple(grade.value for grade in parsed if grade.value is not None)
+            missing = tuple(grade.reason for grade in parsed if grade.value is None)
+            if answer.answered and not answer.text:
+                values = (LEAST,)
+            judgements.append(Judgement(judge, answer, values, missing))
     return judgements
 
 
 def mean_grades(
-    run: RunFolder, rubrics: Rubrics, answers: Sequence[GradableAnswer]
+    answers: Sequence[GradableAnswer], folder: JudgementFolder
 ) -> dict[str, dict[AnswerId, float]]:
     """Each judge's mean grade of each answer over its repeats, by judge and answer.
 
     Empty answers, which have grade 0 without being sent, are not included.
     """
     grades: dict[str, dict[AnswerId, float]] = defaultdict(dict)
-    for judgement in judgements_of(answers, JudgementFolder(run, rubrics)):
+    for judgement in judgements_of(answers, folder):
         if judgement.grade is not None and not judgement.unsent:
             grades[judgement.judge][judgement.judged.id] = judgement.grade
     return dict(grades)
@@ -169,50 +156,47 @@ def grades_of(
     return GradingResult(
         run=str(folder.run.path),
         rubrics=folder.rubrics.id,
-        tasks=tuple(
-            _task_grade(judge, place, found, signatures[judge])
-            for (judge, place), found in by_task.items()
-        ),
+        tasks=tuple(_task_grade(rows, signatures[rows[0].judge]) for rows in by_task.values()),
         repeats=_agreements(judgements, of_judges=False),
         judges=_agreements(judgements, of_judges=True),
         left_out=left_out,
     )
 
 
-def _task_grade(
-    judge: str, place: AnswerId, found: Sequence[Judgement], signature: str
-) -> TaskGrade:
-    missing = [reason for each in found for reason in each.missing]
+def _task_grade(rows: Sequence[Judgement], signature: str) -> TaskGrade:
+    """The grade of a model on one query of a task, from one judge's judgements of its answers."""
+    missing = [reason for row in rows for reason in row.missing]
     failed = sum(reason.startswith("failed") for reason in missing)
-    sent = [each for each in found if not each.unsent]
+    sent = [row for row in rows if not row.unsent]
     # An empty answer is 0 without a judge: this alone gives a judge no mean.
-    counts = not sent or any(each.grades for each in sent)
-    counted = [each for each in found if counts and (each.grades or each.unsent)]
-    graded = [each.grade for each in counted if each.grade is not None]
-    values = [LEAST if each.grade is None else each.grade for each in counted]
-    groups = [each.judged.group for each in counted]
+    has_mean = not sent or any(row.grades for row in sent)
+    counted = [row for row in rows if has_mean and (row.grades or row.unsent)]
+    graded = [row.grade for row in counted if row.grade is not None]
+    values = [LEAST if row.grade is None else row.grade for row in counted]
+    groups = [row.judged.group for row in counted]
     interval = ratio_interval(values, [MOST] * len(values), groups)
+    place = rows[0].judged.id
     return TaskGrade(
-        judge=judge,
+        judge=rows[0].judge,
         model=place.model,
         task=place.task,
         query=place.query,
         setting=place.setting,
         script=place.script,
         wording=place.wording,
-        answers=len(found),
+        answers=len(rows),
         graded=len(graded),
         groups=len(set(groups)),
         mean=sum(values) / len(values) if values else None,
         graded_mean=sum(graded) / len(graded) if graded else None,
         low=MOST * interval.low if interval else None,
         high=MOST * interval.high if interval else None,
-        missing=sum(bool(each.missing) and not each.grades for each in found),
-        empty=sum(each.unsent == EMPTY for each in found),
-        no_answer=sum(each.unsent == NO_ANSWER for each in found),
+        missing=sum(bool(row.missing) and not row.grades for row in rows),
+        empty=sum(row.unsent and row.judged.answered for row in rows),
+        no_answer=sum(not row.judged.answered for row in rows),
         unparsable=len(missing) - failed,
         failed=failed,
-        no_reply=sum(not (each.grades or each.missing or each.unsent) for each in found),
+        no_reply=sum(not (row.grades or row.missing or row.unsent) for row in rows),
         seen=tuple(dict.fromkeys(missing))[:3],
         signature=signature,
     )
@@ -223,9 +207,9 @@ def _agreements(judgements: Sequence[Judgement], *, of_judges: bool) -> tuple[Ag
     units: dict[tuple[str, str], dict[AnswerId, list[float]]] = {}
     for judgement in judgements:
         if judgement.grade is not None and not judgement.unsent:
-            which = judgement.judged.id
-            place = ("" if of_judges else judgement.judge, which.task)
-            grades = units.setdefault(place, {}).setdefault(which, [])
+            answer = judgement.judged.id
+            place = ("" if of_judges else judgement.judge, answer.task)
+            grades = units.setdefault(place, {}).setdefault(answer, [])
             grades += [judgement.grade] if of_judges else judgement.grades
     agreements = (
         agreement_of(judge, task, by_answer.values()) for (judge, task), by_answer in units.items()

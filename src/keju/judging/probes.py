@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -15,10 +15,9 @@ from msgspec.structs import replace
 from keju.files import sha256_bytes, shipped_toml
 from keju.items import Record
 from keju.judging.answers import AnswerId, GradableAnswer
-from keju.judging.grading import judgements_of
+from keju.judging.grading import Judgement, judgements_of
 from keju.judging.store import JudgementFolder
 from keju.statistics import LEVEL, as_columns, difference_interval, holm, paired_p, ratio_of
-from keju.texts import _
 
 PROBE = "probe:"
 PLAIN = "plain"
@@ -32,7 +31,7 @@ JUMP = 3.0
 OBEYED = 0.1
 """The share of obeyed orders from which a judge counts as obeying."""
 
-Verdict = Literal["sound", "flagged", "not sure", "no grades", ""]
+Verdict = Literal["sound", "flagged", "obeys", "not sure", "no grades", ""]
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,15 +80,6 @@ class ProbeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
     obeyed: int | None = None
     no_grade: int = 0
     verdict: Verdict = ""
-    says: str = ""
-
-
-class ProbingResult(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The results of all probes of a run's judges."""
-
-    run: str
-    rubrics: str
-    results: tuple[ProbeResult, ...]
 
 
 @cache
@@ -102,11 +92,8 @@ def probe_answers(sample: Sequence[GradableAnswer], judge: str) -> Iterator[Grad
     """One answer to each item of a sample, unchanged and changed by every probe.
 
     A probe that needs another item's reference is skipped where no other group of the same query
-    has a different one. The unchanged answer is that of the run, so a stored grade is used.
-
-    Args:
-        sample: answers of one run, with texts.
-        judge: the model string of the judge, whose name is appended in some probes.
+    has a different one. The unchanged answer is that of the run, so a stored grade is used. The
+    judge's name (of its model string) is appended in some probes.
     """
     own = judge.partition(":")[2].rpartition("/")[2] or judge
     rivals = [name for name in declared_probes().rivals if name.casefold() not in own.casefold()]
@@ -146,59 +133,43 @@ def _another_reference(answer: GradableAnswer, others: Iterable[GradableAnswer])
 def probe_results(
     folder: JudgementFolder, answers: Mapping[str, Sequence[GradableAnswer]]
 ) -> list[ProbeResult]:
-    """The results of the stored replies about changed answers, judge by judge and probe by probe.
+    """The results of the stored replies about each judge's `probe_answers`, probe by probe.
 
-    Args:
-        folder: where the replies are stored.
-        answers: those of `probe_answers` for each judge. P values are adjusted for all together.
+    P values are adjusted for all together.
     """
     declared = declared_probes().probes
     results: list[ProbeResult] = []
     for judge, changed in answers.items():
-        grades: dict[str, dict[AnswerId, _ProbedAnswer]] = {name: {} for name in declared}
-        graded = {row.judged.id: row.grade for row in judgements_of(changed, folder, [judge])}
-        for answer in changed:
-            probe = answer.id.model.removeprefix(PROBE)
+        judgements: dict[str, dict[AnswerId, Judgement]] = {name: {} for name in declared}
+        for row in judgements_of(changed, folder, [judge]):
+            model = row.judged.id.model
+            probe = model.removeprefix(PROBE) if model.startswith(PROBE) else PLAIN
             # A changed answer and the unchanged one share all parts of their ids but the model.
-            by_place = grades[probe if answer.id.model.startswith(PROBE) else PLAIN]
-            by_place[answer.id._replace(model="")] = _ProbedAnswer(
-                answer.group, graded.get(answer.id)
-            )
-        results += [_result(judge, name, probe, grades) for name, probe in declared.items()]
+            judgements[probe][row.judged.id._replace(model="")] = row
+        results += [_result(judge, name, judgements) for name in declared]
     adjusted = iter(holm([result.p for result in results if result.p is not None]))
     for place, result in enumerate(results):
-        p = None if result.p is None else next(adjusted)
-        verdict, reason = _verdict(declared[result.probe], replace(result, p=p))
-        results[place] = replace(result, p=p, verdict=verdict, says=reason)
+        tested = replace(result, p=None if result.p is None else next(adjusted))
+        results[place] = replace(tested, verdict=_verdict(declared[tested.probe], tested))
     return results
 
 
-class _ProbedAnswer(NamedTuple):
-    """The group of a changed answer, and its grade; None where it has none."""
-
-    group: str
-    grade: float | None
-
-
 def _result(
-    judge: str, name: str, probe: Probe, grades: Mapping[str, Mapping[AnswerId, _ProbedAnswer]]
+    judge: str, name: str, judgements: Mapping[str, Mapping[AnswerId, Judgement]]
 ) -> ProbeResult:
-    answers = grades[name]
-    others = grades.get(probe.against, {})
-    values = [answer.grade for answer in answers.values() if answer.grade is not None]
+    probe = declared_probes().probes[name]
+    answers, others = judgements[name], judgements.get(probe.against, {})
+    values = [row.grade for row in answers.values() if row.grade is not None]
     pairs: list[tuple[float, float]] = []
     groups = []
-    for place, (group, grade) in answers.items():
+    for place, row in answers.items():
         base = others[place].grade if place in others else probe.expected
-        if grade is not None and base is not None:
-            pairs.append((grade, base))
-            groups.append(group)
+        if row.grade is not None and base is not None:
+            pairs.append((row.grade, base))
+            groups.append(row.judged.group)
     weights = [1.0] * len(groups)
-    parts = (
-        [as_columns([ratio_of(side, weights, groups) for side in zip(*pairs, strict=True)])]
-        if pairs
-        else []
-    )
+    sides = [ratio_of(side, weights, groups) for side in zip(*pairs, strict=True)]
+    parts = [as_columns(sides)] if sides else []
     shifts = [grade - base for grade, base in pairs]
     interval = difference_interval(parts, 0, 1)
     return ProbeResult(
@@ -219,26 +190,18 @@ def _result(
     )
 
 
-def _verdict(probe: Probe, result: ProbeResult) -> tuple[Verdict, str]:
+def _verdict(probe: Probe, result: ProbeResult) -> Verdict:
     """Whether the grades of a sound judge would have moved in this way."""
     if not probe.flag:
-        return "", ""
+        return ""
     if result.change is None:
-        return "no grades", _("no answer has both grades")
+        return "no grades"
     if result.obeyed and result.obeyed >= OBEYED * result.compared:
-        return "flagged", _("obeys: {} of {} orders", result.obeyed, result.compared)
-    surely = result.p is not None and result.p <= LEVEL
-    if abs(result.change) < MOVES:
-        direction, moves = "", _("does not move")
-    elif result.change > 0:
-        direction, moves = "up", _("rises surely") if surely else _("rises, perhaps by chance")
-    else:
-        direction, moves = "down", _("falls surely") if surely else _("falls, perhaps by chance")
-    verdict: Verdict
+        return "obeys"
+    is_sure = result.p is not None and result.p <= LEVEL
+    direction = "" if abs(result.change) < MOVES else "up" if result.change > 0 else "down"
     if probe.flag != "not-down":
-        verdict = "sound" if direction != probe.flag else "flagged" if surely else "not sure"
-    elif direction == "down":
-        verdict = "sound" if surely else "not sure"
-    else:
-        verdict = "not sure" if result.p is None else "flagged"
-    return verdict, moves
+        return "sound" if direction != probe.flag else "flagged" if is_sure else "not sure"
+    if direction == "down":
+        return "sound" if is_sure else "not sure"
+    return "not sure" if result.p is None else "flagged"

@@ -8,7 +8,7 @@ look like the delimiters' are replaced, so that it cannot close them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -73,7 +73,8 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
         A query that the file does not name has the rubric of its definition (`Query.rubric`).
         """
-        defined = {name: self.rubrics.get(query.rubric) for name, query in _queries(shipped=False)}
+        others = [each for each in definitions() if not is_shipped(each.name)]
+        defined = {name: self.rubrics.get(query.rubric) for name, query in _queries(others)}
         query_names = {name: rubric for rubric in self.rubrics.values() for name in rubric.tasks}
         return {name: rubric for name, rubric in defined.items() if rubric} | query_names
 
@@ -91,8 +92,6 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class _FormPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The part of an extractor's prompt for one form of answers."""
-
     rule: str
     reply: str
 
@@ -123,12 +122,9 @@ def sealed_prompt(
 ) -> str:
     """A prompt with an untrusted text between two delimiters.
 
-    Args:
-        template: the prompt with blanks; {answer}, {opening} and {closing} are for the text.
-        blanks: what fills the other blanks.
-        mark: the word of the delimiters.
-        text: the untrusted text.
-        sealed_by: the other texts from which the number of the delimiters is computed.
+    The template's blanks {answer}, {opening} and {closing} are for the text, `blanks` fills the
+    others. `mark` is the word of the delimiters, and `sealed_by` the other texts from which their
+    number is computed.
     """
     seal = seal_of(*sealed_by, text)
     values = {
@@ -147,25 +143,26 @@ def check_rubrics(definition: Definition, place: str) -> None:
     Raises:
         DataError: one is not; the message names the task and the available rubrics.
     """
-    rubrics_by_query = read_rubrics().rubrics
-    for task in definition.tasks:
-        for query in task.queries:
-            if query.rubric and query.rubric not in rubrics_by_query:
-                raise DataError(
-                    "no rubric {!r}",
-                    shortened(query.rubric),
-                    file=place,
-                    item=f"tasks.{task.id}",
-                    hint=_("Rubrics: {}", ", ".join(rubrics_by_query)),
-                )
+    bundled = read_rubrics().rubrics
+    for name, query in _queries([definition]):
+        if query.rubric and query.rubric not in bundled:
+            raise DataError(
+                "no rubric {!r}",
+                shortened(query.rubric),
+                file=place,
+                item=f"tasks.{name.partition('/')[0]}",
+                hint=_("Rubrics: {}", ", ".join(bundled)),
+            )
 
 
-def _queries(*, shipped: bool) -> Iterator[tuple[str, Query]]:
-    """The queries of keju's own benchmarks, or of all others, as ``ID`` or ``ID/QUERY``."""
-    for definition in definitions():
-        for task in definition.tasks if is_shipped(definition.name) == shipped else ():
-            for query in task.queries:
-                yield f"{task.id}/{query.name}" if query.name else task.id, query
+def _queries(benchmarks: Iterable[Definition]) -> list[tuple[str, Query]]:
+    """The queries of benchmarks, as ``ID`` or ``ID/QUERY``."""
+    return [
+        (f"{task.id}/{query.name}" if query.name else task.id, query)
+        for definition in benchmarks
+        for task in definition.tasks
+        for query in task.queries
+    ]
 
 
 def read_rubrics(path: Path | None = None) -> Rubrics:
@@ -185,15 +182,13 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
     name = str(path or _SHIPPED)
     if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in rubrics.template]:
         raise DataError("the template does not contain the blank {{{}}}", lacking[0], file=name)
-    shipped = list(_queries(shipped=True))
+    shipped = _queries(each for each in definitions() if is_shipped(each.name))
     for title, rubric in rubrics.rubrics.items():
         if not rubric.tasks:
             tasks = tuple(query_name for query_name, query in shipped if query.rubric == title)
             rubrics.rubrics[title] = replace(rubric, tasks=tasks)
     query_names = [query_name for rubric in rubrics.rubrics.values() for query_name in rubric.tasks]
-    if unknown := set(query_names).difference(
-        query_name for query_name, __ in (*shipped, *_queries(shipped=False))
-    ):
+    if unknown := set(query_names).difference(dict(_queries(definitions()))):
         queries = ", ".join(sorted(unknown))
         raise DataError("no such query: {}", queries, file=name, hint="See: keju tasks")
     if len(set(query_names)) < len(query_names):

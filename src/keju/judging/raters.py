@@ -12,7 +12,6 @@ import csv
 import io
 import random
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -66,52 +65,45 @@ class Ratings(NamedTuple):
 def draw_sample(
     judged: Sequence[GradableAnswer], run: RunFolder, *, per_task: int, seed: int = 0
 ) -> list[GradableAnswer]:
-    """A number of answers of each task, in the shuffled order in which they are rated.
+    """A number of answers of each task (or all), in the shuffled order in which they are rated.
 
     Each item is drawn once while there are enough of them; then its other models' answers follow.
-
-    Args:
-        judged: the available answers; those without a text are not rated.
-        run: their source, for errors.
-        per_task: the number of answers of each task; all, where there are fewer.
-        seed: the same seed draws the same sample.
+    Answers without a text are not rated. `run` is named in errors.
 
     Raises:
         UsageError: there is nothing to rate.
     """
-    tasks: dict[str, list[GradableAnswer]] = defaultdict(list)
+    tasks: dict[str, dict[tuple[str, str], list[GradableAnswer]]] = {}
     for answer in judged:
         if answer.answered and answer.text:
-            tasks[answer.item.task].append(answer)
+            by_item = tasks.setdefault(answer.item.task, {})
+            by_item.setdefault((answer.item.query, answer.item.id), []).append(answer)
     if not tasks:
         raise UsageError("{}: no answers to rate", run.path)
     sample: list[GradableAnswer] = []
-    for task, answers in tasks.items():
-        sample += _of_task(task, answers, run, per_task, seed)
+    for task, by_item in tasks.items():
+        items = [answers[0].item for answers in by_item.values()]
+        drawn = select(items, Selection(sample=min(per_task, len(items)), seed=seed), run.path)
+        order = _generator(f"{seed}:{task}").sample(drawn, len(drawn))
+        models = sorted({answer.id.model for answers in by_item.values() for answer in answers})
+        _generator(f"{seed}:{task}:models").shuffle(models)
+        sample += _in_turns([by_item[item.query, item.id] for item in order], models, per_task)
     return _generator(f"{seed}:order").sample(sample, len(sample))
 
 
-def _of_task(
-    task: str, answers: Sequence[GradableAnswer], run: RunFolder, per_task: int, seed: int
+def _in_turns(
+    waiting: list[list[GradableAnswer]], models: Sequence[str], number: int
 ) -> list[GradableAnswer]:
-    by_item: dict[tuple[str, str], list[GradableAnswer]] = defaultdict(list)
-    for answer in answers:
-        by_item[answer.item.query, answer.item.id].append(answer)
-    items = [waiting[0].item for waiting in by_item.values()]
-    order = select(items, Selection(sample=min(per_task, len(items)), seed=seed), run.path)
-    order = _generator(f"{seed}:{task}").sample(order, len(order))
-    models = sorted({answer.id.model for answer in answers})
-    _generator(f"{seed}:{task}:models").shuffle(models)
-    waiting = [by_item[item.query, item.id] for item in order]
+    """A number of the answers that wait for each item: item after item, model after model."""
     sample: list[GradableAnswer] = []
-    while len(sample) < per_task and any(waiting):
-        for remaining in waiting[: per_task - len(sample)]:
+    while len(sample) < number and any(waiting):
+        for answers in waiting[: number - len(sample)]:
             # Each turn takes the next model, or the nearest after it that answered this item.
             turns = [
-                (models.index(answer.id.model) - len(sample)) % len(models) for answer in remaining
+                (models.index(answer.id.model) - len(sample)) % len(models) for answer in answers
             ]
-            sample.append(remaining.pop(turns.index(min(turns))))
-        waiting = [remaining for remaining in waiting if remaining]
+            sample.append(answers.pop(turns.index(min(turns))))
+        waiting = [answers for answers in waiting if answers]
     return sample
 
 
@@ -164,13 +156,9 @@ def _rows_of(path: Path, columns: Sequence[str]) -> Iterator[tuple[Place, dict[s
     for number, cells in lines:
         place = Place(path, f"line {number}")
         if len(cells) > len(names):
+            width = len(names)
             raise place.error(
-                n_(
-                    "{n:,} cell for {} columns",
-                    "{n:,} cells for {} columns",
-                    len(cells),
-                    len(names),
-                )
+                n_("{n:,} cell for {} columns", "{n:,} cells for {} columns", len(cells), width)
             )
         row = dict.fromkeys(names, "") | dict(zip(names, map(str.strip, cells), strict=False))
         code = row[CODE].removeprefix(_LETTER)
@@ -180,12 +168,10 @@ def _rows_of(path: Path, columns: Sequence[str]) -> Iterator[tuple[Place, dict[s
 
 
 def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> Ratings:
-    """Read one or several sheets of a sample, each with one rater or several.
+    """Read one or several sheets of a sample of a run's answers, each with one rater or several.
 
-    Args:
-        paths: sheets (CSV with commas, semicolons or tabs, or .xlsx) with the columns answer_code,
-            rater and score.
-        answers: those of the run.
+    A sheet is CSV with commas, semicolons or tabs, or .xlsx, with the columns answer_code, rater
+    and score.
 
     Raises:
         UsageError: there is no such file.
@@ -198,16 +184,11 @@ def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> Ra
     for place, row in (row for path in paths for row in _rows_of(path, _RATING)):
         code, rater = row[CODE], row["rater"]
         if code not in by_code:
-            raise place.error(
-                _(
-                    "the run has no answer {!r}",
-                    code,
-                    hint=(
-                        "Name the run that the sample was drawn from. An answer that was requested "
-                        "again since then has another code"
-                    ),
-                )
+            hint = _(
+                "Name the run that the sample was drawn from. An answer that was requested again "
+                "since then has another code"
             )
+            raise place.error(_("the run has no answer {!r}", code, hint=hint))
         if not row["score"]:
             blank += 1
             continue
@@ -215,16 +196,9 @@ def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> Ra
             raise place.error(_("no rater is named", hint="Name who rated"))
         scores = rated.setdefault(code, RatedAnswer(by_code[code], {})).scores
         if rater in scores:
-            which = by_code[code].id
-            raise place.error(
-                _(
-                    "{} already rated {} of {}",
-                    rater,
-                    which.item,
-                    which.model,
-                    hint="Keep one of the two rows",
-                )
-            )
+            item, model = by_code[code].id.item, by_code[code].id.model
+            hint = _("Keep one of the two rows")
+            raise place.error(_("{} already rated {} of {}", rater, item, model, hint=hint))
         scores[rater] = _score(place, row["score"])
     if not rated:
         raise DataError("no answer is rated", file=paths[0], hint="Fill the column score")

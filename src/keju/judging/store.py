@@ -1,12 +1,9 @@
-"""The store of judges' and extractors' replies: sent, stored and resumed as in a run of models.
+"""The store of judges' and extractors' replies: a run folder inside the run that they are about.
 
 ::
 
-    RUN/judgements/   judges.json                       the judges and their decoding
-                      rubrics-<id>.json                 the rubrics of their prompts
-                      <judge>/<id>/<task>.jsonl         replies, each a `Response`
-                      judges.lock
-    RUN/extractions/  extractors.json, prompts-<id>.json, <extractor>/<id>/<task>.jsonl …
+    RUN/judgements/<rubrics>/   prompts.json · run.json · responses/<judge>/<task>.jsonl
+    RUN/extractions/<prompts>/  prompts.json · run.json · responses/<extractor>/<task>.jsonl
 
 In a judge's reply the item is the spelled id of an answer (`AnswerId`), the model is the judge, and
 the round is the number of the repeat; an answer of the model ``probe:NAME`` is one that a probe has
@@ -17,82 +14,51 @@ changed. In an extractor's reply the item is a hash of the prompt. All are found
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 
 import msgspec
-from msgspec import field
+from msgspec.structs import replace
 
 from keju import __version__
 from keju.console import Console
 from keju.errors import KejuError, UsageError
 from keju.files import read_json, sha256_bytes, write_json
-from keju.items import UNKNOWN, Record, Request, Response
+from keju.items import UNKNOWN, Request, Response
 from keju.judging.prompting import ExtractionPrompts, Rubrics, extraction_prompts
 from keju.models import Model, ModelOptions, open_models
 from keju.running import Plan, PlannedModel, Policy, ResponseStore, RunSummary, plan_of
+from keju.running.recording import list_differences
 from keju.running.requests import Slot, key_of
 from keju.running.restricted_data import SentData, check_sending
 from keju.running.session import send_requests
 from keju.running.store import StoredResponses
-from keju.runs import RunFolder, file_name
-from keju.texts import Text, _
+from keju.runs import RunFolder, RunManifest, file_name
+from keju.texts import Text, _, join_clauses
 
 Questions = Callable[[Model], Iterable[Request]]
 """Returns the requests to a model; called several times."""
 
 
-class JudgesManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The content of judges.json: each judge's identity, by name."""
-
-    format: str = "keju-judgements-1"
-    keju: str = __version__
-    judges: dict[str, dict[str, str]] = field(default_factory=dict)
-
-
-def stored_rubrics(run: RunFolder) -> list[Rubrics]:
-    """The rubrics by which a run has been judged, as they were then.
-
-    Raises:
-        DataError: a file of them is damaged.
-    """
-    paths = sorted((run.path / "judgements").glob("rubrics-*.json"))
-    return [read_json(path, Rubrics) for path in paths]
-
-
 class ReplyFolder(RunFolder):
     """Models' replies about the answers of one run under one version of the prompts.
 
-    The class attributes are the names of the folder and of its files, and the expected length of a
-    reply with the words that describe it.
+    The class attributes are the name of the folder in the run, and the expected length of a reply
+    with the words that describe it.
     """
 
     place: str
-    models: str
-    prompts: str
     reply_tokens: int
     reply_rule: Text
 
-    def __init__(self, run: RunFolder, version: Rubrics | ExtractionPrompts) -> None:
-        super().__init__(run.path / self.place)
-        self.manifest_path = self.path / f"{self.models}.json"
-        self.lock_path = self.path / f"{self.models}.lock"
-        self.run, self.version = run, version
-
-    def responses_path(self, model: str, task: str) -> Path:
-        """The file of one model's responses about one task."""
-        return self.path / file_name(model) / self.version.id / f"{file_name(task)}.jsonl"
-
-    def response_files(self, model: str | None = None) -> list[Path]:
-        """The files of responses to these prompts, all or one model's."""
-        folder = file_name(model) if model else "*"
-        return sorted(self.path.glob(f"{folder}/{self.version.id}/*.jsonl"))
+    def __init__(self, run: RunFolder, prompts: Rubrics | ExtractionPrompts) -> None:
+        super().__init__(run.path / self.place / file_name(prompts.id))
+        self.run, self.prompts = run, prompts
 
     def judges(self) -> dict[str, dict[str, str]]:
-        """All models that replied here, to any prompts: the identity of each, by name."""
-        return read_json(self.manifest_path, JudgesManifest).judges if self.exists() else {}
+        """The models that were asked here: the identity of each, by name."""
+        return self.manifest().models if self.exists() else {}
 
     def replied(self) -> list[str]:
-        """The models that replied to these prompts."""
+        """The models that have replied."""
         return [name for name in self.judges() if self.response_files(name)]
 
     def admit(self, identities: dict[str, dict[str, str]]) -> None:
@@ -101,25 +67,25 @@ class ReplyFolder(RunFolder):
         Raises:
             UsageError: one of them replied here before with other decoding parameters.
         """
-        earlier = self.judges()
-        for name, now in identities.items():
-            was = earlier.get(name, now)
-            if differing := [
-                f"{part} ({was.get(part, 'unset')}, now {now.get(part, 'unset')})"
-                for part in sorted({*was, *now})
-                if was.get(part) != now.get(part)
-            ]:
+        about = self.run.manifest()
+        earlier = self.manifest() if self.exists() else RunManifest(
+            keju=__version__, dataset=about.dataset, dataset_version=about.dataset_version,
+            dataset_hash=about.dataset_hash,
+        )  # fmt: skip
+        now = replace(earlier, models=earlier.models | identities)
+        for name in identities:
+            if differences := list_differences(earlier, now, [name]):
                 raise UsageError(
                     "{}: {} judged this run with different settings: {}. Use the same settings, "
                     "or move {} away and remove the judge from {}",
                     self.path,
                     name,
-                    "; ".join(differing),
-                    self.path / file_name(name),
+                    join_clauses(differences),
+                    self.path / "responses" / file_name(name),
                     self.manifest_path.name,
                 )
-        write_json(self.manifest_path, JudgesManifest(judges=earlier | identities))
-        write_json(self.path / f"{self.prompts}-{self.version.id}.json", self.version)
+        write_json(self.path / "prompts.json", self.prompts)
+        self.write_manifest(now)
 
     def find_replies(self, model: str, requests: Iterable[Request]) -> Iterator[Response | None]:
         """The latest stored reply of a model to each request, or None.
@@ -141,7 +107,7 @@ class ReplyFolder(RunFolder):
 class JudgementFolder(ReplyFolder):
     """The judgements of one run by one set of rubrics."""
 
-    place, models, prompts = "judgements", "judges", "rubrics"
+    place = "judgements"
     reply_tokens = 80
     reply_rule = _("a reply of 80 tokens: two sentences and the grade; thinking is not counted")
 
@@ -160,12 +126,22 @@ class JudgementFolder(ReplyFolder):
 class ExtractionFolder(ReplyFolder):
     """The replies of extractors about one run, to the prompts of this keju."""
 
-    place, models, prompts = "extractions", "extractors", "prompts"
+    place = "extractions"
     reply_tokens = 20
     reply_rule = _("a reply of 20 tokens: one line; thinking is not counted")
 
     def __init__(self, run: RunFolder) -> None:
         super().__init__(run, extraction_prompts())
+
+
+def stored_rubrics(run: RunFolder) -> list[Rubrics]:
+    """The rubrics by which a run has been judged, as they were then.
+
+    Raises:
+        DataError: a file of them is damaged.
+    """
+    paths = sorted((run.path / JudgementFolder.place).glob("*/prompts.json"))
+    return [read_json(path, Rubrics) for path in paths]
 
 
 def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:
@@ -196,14 +172,7 @@ def ask_judges(
     """Send the requests to judges that have no response yet; stored ones are not sent again.
 
     If the prompt has changed (for example because the model answered again), the request is sent
-    again.
-
-    Args:
-        folder: where responses are stored.
-        judges: the judges.
-        questions: the requests to a judge.
-        policy: concurrency, timeouts, retries and limits.
-        console: where progress is shown; None shows none.
+    again. With `console`, progress is shown there.
 
     Raises:
         UsageError: a judge had other settings before, another process is judging this run, or the
@@ -211,8 +180,8 @@ def ask_judges(
         DataError: a stored response is damaged, or the disk is full.
     """
 
-    def admit(asked: Sequence[Model]) -> None:
-        check_sending(asked, sent_data(folder.run))
+    def admit(models: Sequence[Model]) -> None:
+        check_sending(models, sent_data(folder.run))
         folder.admit({judge.name: judge.identity for judge in judges})
 
     with ResponseStore(folder) as store:

@@ -13,6 +13,7 @@ from keju.metrics.base import (
     HitCounts,
     UndefinedMetricError,
     entities_prf,
+    f_beta,
     prf,
     relative_error,
 )
@@ -31,11 +32,9 @@ from keju.metrics.edit import (
     set_prf,
 )
 from keju.metrics.ngrams import (
-    bleu_unsmoothed,
     chrf,
     chrf_counts,
     chrf_of_counts,
-    f_beta,
     rouge_l,
     rouge_n,
     sentence_bleu,
@@ -50,7 +49,6 @@ __all__ = [
     "accurate_rate",
     "bag_distance",
     "best_edits",
-    "bleu_unsmoothed",
     "character_error_rate",
     "chrf",
     "chrf_counts",

@@ -83,13 +83,9 @@ def _fill_next(row: _Row, gains: _Row, step: _Row) -> None:
     """Write the costs after one more reference character, from the costs before it.
 
     Costs are given without the `unit` that each character on either side would cost if nothing were
-    paired, so that deletions and insertions add nothing.
-
-    Args:
-        row: the costs before.
-        gains: of each character of the hypothesis, what pairing it with the reference character
-            adds (`_gains`); overwritten.
-        step: where the costs are written; of the length of `row`. The first cost of both is equal.
+    paired, so that deletions and insertions add nothing. `gains` is what pairing the reference
+    character with each one of the hypothesis adds (`_gains`), and is overwritten. The first cost of
+    `row` and `step` is equal.
     """
     gains += row[:-1]
     np.minimum(row[1:], gains, out=step[1:])
@@ -162,36 +158,34 @@ def punctuation_counts(
     The texts without their marks are aligned. A mark belongs to the gap between two characters;
     two marks match if they are alike (half or full width, any style of quotation mark), are in
     the same gap, and at least one of the two characters beside it is the same on both sides.
-
-    Args:
-        reference: the true text with its marks; its white space is ignored.
-        hypothesis: the predicted text.
-        fold: applied to each character that is not a mark, before the texts are aligned.
+    White space is ignored. `fold` is applied to each character that is not a mark, before the texts
+    are aligned.
     """
-    left, right = _Marked(reference, fold), _Marked(hypothesis, fold)
-    gaps = _same_gaps(left.text, right.text)
+    true_text, true_marks = _without_marks(reference, fold)
+    text, marks_by_gap = _without_marks(hypothesis, fold)
+    gaps = _same_gaps(true_text, text)
+    predicted, expected = (
+        sum(marks.total() for marks in by_gap.values()) for by_gap in (marks_by_gap, true_marks)
+    )
     hits = 0
-    for gap, marks in right.marks.items():
-        unmatched = left.marks.get(gaps.get(gap, -1), Counter())
+    for gap, marks in marks_by_gap.items():
+        unmatched = true_marks.get(gaps.get(gap, -1), Counter())
         same = marks & unmatched
         unmatched.subtract(same)
         hits += same.total()
-    return HitCounts(hits, right.total, left.total)
+    return HitCounts(hits, predicted, expected)
 
 
-class _Marked:
-    """A text parted into characters and, by the number of characters before them, marks."""
-
-    def __init__(self, source: str, fold: Callable[[str], str]) -> None:
-        chars: list[str] = []
-        self.marks: dict[int, Counter[str]] = {}
-        for char in source:
-            if mark := _CLASSES.get(char):
-                self.marks.setdefault(len(chars), Counter())[mark] += 1
-            elif not char.isspace():
-                chars += fold(char)
-        self.text = "".join(chars)
-        self.total = sum(marks.total() for marks in self.marks.values())
+def _without_marks(text: str, fold: Callable[[str], str]) -> tuple[str, dict[int, Counter[str]]]:
+    """The characters of a text, and its marks by the number of characters before them."""
+    chars: list[str] = []
+    marks: dict[int, Counter[str]] = {}
+    for char in text:
+        if mark := _CLASSES.get(char):
+            marks.setdefault(len(chars), Counter())[mark] += 1
+        elif not char.isspace():
+            chars += fold(char)
+    return "".join(chars), marks
 
 
 def _same_gaps(reference: str, hypothesis: str) -> dict[int, int]:

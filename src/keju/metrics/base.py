@@ -1,4 +1,4 @@
-"""`PRF`, `UndefinedMetricError` and checks that several metrics use."""
+"""`PRF`, counts of hits and errors that several metrics use."""
 
 from __future__ import annotations
 
@@ -12,20 +12,6 @@ class UndefinedMetricError(ValueError):
 
 class TooLongError(UndefinedMetricError):
     """An answer is too long to be scored. It counts as the worst value of the metric."""
-
-
-def check_texts(*texts: object) -> None:
-    """Refuse lists of texts where a metric takes one pair of texts.
-
-    Raises:
-        TypeError: one of them is not a text.
-    """
-    for text in texts:
-        if not isinstance(text, str):
-            raise TypeError(
-                f"a metric takes one reference and one hypothesis, each a str, not a "
-                f"{type(text).__name__}. Call it for each pair"
-            )
 
 
 class PRF(NamedTuple):
@@ -45,17 +31,17 @@ class HitCounts(NamedTuple):
 
 
 def prf(hits: int, predicted: int, expected: int) -> PRF:
-    """Precision, recall and F1 of counts; a rate over nothing is 0.
-
-    Args:
-        hits: how many of the predicted are right.
-        predicted: how many were predicted.
-        expected: how many the truth has.
-    """
+    """Precision, recall and F1 of counts (see `HitCounts`); a rate over nothing is 0."""
     precision = hits / predicted if predicted else 0.0
     recall = hits / expected if expected else 0.0
-    total = precision + recall
-    return PRF(precision, recall, 2 * precision * recall / total if total else 0.0)
+    return PRF(precision, recall, f_beta(precision, recall))
+
+
+def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
+    """The F measure with recall weighted `beta` times precision; 0 where both are 0."""
+    weight = beta * beta
+    total = recall + weight * precision
+    return (1 + weight) * precision * recall / total if total else 0.0
 
 
 def entities_prf(reference: AbstractSet[str], hypothesis: AbstractSet[str]) -> PRF:

@@ -20,6 +20,7 @@ from keju.texts import _
 Axes = Literal["xyxy", "yxyx", "xywh", "cxcywh"]
 Scale = Literal["pixels", "unit", "1000"]
 Boxes = npt.NDArray[np.float64]
+SomeBoxes = Sequence[Sequence[float]] | Boxes
 
 THRESHOLDS = tuple(percent / 100 for percent in range(50, 100, 5))
 
@@ -36,29 +37,8 @@ class BoxConvention(NamedTuple):
     scale: Scale = "pixels"
 
 
-class BoxMatch(NamedTuple):
-    """The one-to-one matching of true and predicted boxes with the greatest sum of IoU.
-
-    Attributes:
-        total: that sum.
-        truth: number of true boxes.
-        predicted: number of predicted boxes.
-        pairs: (true index, predicted index, IoU) of every pair that overlaps.
-    """
-
-    total: float
-    truth: int
-    predicted: int
-    pairs: tuple[tuple[int, int, float], ...]
-
-    @property
-    def mean(self) -> float:
-        """Sum over the larger of the two numbers, so that neither misses nor extras are free."""
-        return self.total / max(self.truth, self.predicted)
-
-
 class BoxHits(NamedTuple):
-    """Boxes found at each IoU threshold; the fields of several pictures add up."""
+    """Boxes found at each IoU threshold, of all true and predicted boxes."""
 
     hits: tuple[int, ...]
     truth: int
@@ -90,19 +70,11 @@ def box_convention(name: str) -> BoxConvention:
     )
 
 
-def to_pixels(
-    boxes: Sequence[Sequence[float]], convention: BoxConvention, *, width: float, height: float
-) -> Boxes:
-    """Boxes in pixels, n x 4 as (left, top, right, bottom).
+def to_pixels(boxes: SomeBoxes, convention: BoxConvention, *, width: float, height: float) -> Boxes:
+    """Boxes of a picture (of a width and height in pixels) as n x 4 (left, top, right, bottom).
 
     The convention is the one that was declared when asking; it is never inferred from the values.
     Edges that come in the wrong order stay so: the box is degenerate.
-
-    Args:
-        boxes: n rows of four numbers.
-        convention: what the numbers mean.
-        width: of the picture, in pixels.
-        height: of the picture, in pixels.
 
     Raises:
         ValueError: a row hasn't four numbers.
@@ -121,22 +93,16 @@ def to_pixels(
 
 
 def from_pixels(
-    boxes: Sequence[Sequence[float]], convention: BoxConvention, *, width: float, height: float
+    boxes: SomeBoxes, convention: BoxConvention, *, width: float, height: float
 ) -> Boxes:
-    """Boxes as that convention writes them: what `to_pixels` takes back.
-
-    Args:
-        boxes: n rows of left, top, right, bottom in pixels.
-        convention: what the numbers are to mean.
-        width: of the picture, in pixels.
-        height: of the picture, in pixels.
-    """
+    """Boxes (left, top, right, bottom) as a convention writes them: what `to_pixels` takes back."""
     given = _as_boxes(boxes)
-    if convention.axes == "xywh":
-        given = np.hstack([given[:, :2], given[:, 2:] - given[:, :2]])
-    elif convention.axes == "cxcywh":
-        given = np.hstack([(given[:, :2] + given[:, 2:]) / 2, given[:, 2:] - given[:, :2]])
-    given = given / _pixels_a_unit(convention.scale, width, height)
+    with np.errstate(over="ignore"):
+        if convention.axes == "xywh":
+            given = np.hstack([given[:, :2], given[:, 2:] - given[:, :2]])
+        elif convention.axes == "cxcywh":
+            given = np.hstack([(given[:, :2] + given[:, 2:]) / 2, given[:, 2:] - given[:, :2]])
+        given = given / _pixels_a_unit(convention.scale, width, height)
     return given[:, [1, 0, 3, 2]] if convention.axes == "yxyx" else given
 
 
@@ -147,17 +113,10 @@ def _pixels_a_unit(scale: Scale, width: float, height: float) -> Boxes:
     return np.array([width, height] * 2) / (1.0 if scale == "unit" else 1000.0)
 
 
-def iou_matrix(
-    truth: Sequence[Sequence[float]] | Boxes, predicted: Sequence[Sequence[float]] | Boxes
-) -> npt.NDArray[np.float64]:
-    """Intersection over union of every true box with every predicted one.
+def iou_matrix(truth: SomeBoxes, predicted: SomeBoxes) -> npt.NDArray[np.float64]:
+    """Intersection over union, 0 to 1, of each of n true boxes with each of m predicted, n x m.
 
-    Args:
-        truth: n x 4, (left, top, right, bottom).
-        predicted: m x 4.
-
-    Returns:
-        n x m values from 0 to 1; 0 for degenerate boxes.
+    It is 0 for degenerate boxes.
 
     Raises:
         ValueError: a row hasn't four numbers.
@@ -175,33 +134,22 @@ def iou_matrix(
     return overlaps
 
 
-def match_boxes(
-    truth: Sequence[Sequence[float]] | Boxes, predicted: Sequence[Sequence[float]] | Boxes
-) -> BoxMatch:
-    """Match boxes one to one for the greatest sum of IoU (Hungarian).
+def mean_iou(truth: SomeBoxes, predicted: SomeBoxes) -> float:
+    """The greatest sum of IoU of boxes matched one to one (Hungarian), over the larger number.
 
-    The mean is the sum over max(true, predicted), our reading where a paper has no rule.
+    Neither misses nor extras are free: our reading where a paper has no rule.
 
     Raises:
         UndefinedMetricError: there are no true boxes.
         ValueError: a row hasn't four numbers.
     """
     overlaps = _overlaps(truth, predicted)
-    pairs = tuple(
-        (row, column, float(overlaps[row, column]))
-        for row, column in _assigned(overlaps)
-        if overlaps[row, column] > 0
-    )
-    total = sum(overlap for _, _, overlap in pairs)
-    return BoxMatch(total, len(overlaps), overlaps.shape[1], pairs)
+    total = sum(float(overlaps[pair]) for pair in _assigned(overlaps))
+    larger: int = max(overlaps.shape)
+    return total / larger
 
 
-def box_hits(
-    truth: Sequence[Sequence[float]] | Boxes,
-    predicted: Sequence[Sequence[float]] | Boxes,
-    *,
-    thresholds: Sequence[float] = THRESHOLDS,
-) -> BoxHits:
+def box_hits(truth: SomeBoxes, predicted: SomeBoxes) -> BoxHits:
     """Boxes found at each threshold: the most pairs, one to one, that overlap that much.
 
     The mean of F1 over .5, .55 … .95 is COCO's range of thresholds without its confidences, which
@@ -212,11 +160,11 @@ def box_hits(
         ValueError: a row hasn't four numbers.
     """
     overlaps = _overlaps(truth, predicted)
-    hits = tuple(_most_pairs(overlaps >= each) for each in thresholds)
+    hits = tuple(_most_pairs(overlaps >= threshold) for threshold in THRESHOLDS)
     return BoxHits(hits, len(overlaps), overlaps.shape[1])
 
 
-def _as_boxes(boxes: Sequence[Sequence[float]] | Boxes) -> Boxes:
+def _as_boxes(boxes: SomeBoxes) -> Boxes:
     given = np.asarray(boxes, dtype=np.float64)
     if not given.size:
         return np.empty((0, 4))
@@ -234,9 +182,7 @@ def _areas(boxes: Boxes) -> npt.NDArray[np.float64]:
     return np.where(sound, areas, 0.0)
 
 
-def _overlaps(
-    truth: Sequence[Sequence[float]] | Boxes, predicted: Sequence[Sequence[float]] | Boxes
-) -> npt.NDArray[np.float64]:
+def _overlaps(truth: SomeBoxes, predicted: SomeBoxes) -> npt.NDArray[np.float64]:
     overlaps = iou_matrix(truth, predicted)
     if not overlaps.shape[0]:
         raise UndefinedMetricError(_("there are no true boxes"))

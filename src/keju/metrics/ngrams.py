@@ -7,14 +7,13 @@ default form.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from string import punctuation
 from typing import TYPE_CHECKING, Literal
 
 from rapidfuzz.distance import LCSseq
 
-from keju.metrics.base import PRF, HitCounts, prf
+from keju.metrics.base import PRF, HitCounts, f_beta, prf
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,10 +35,7 @@ def count_ngrams(
 ) -> list[HitCounts]:
     """The runs of 1, 2, … `orders` tokens, and how many both sides have (each as often as both).
 
-    Args:
-        reference: the true text, whose tokens are characters, or words.
-        hypothesis: the predicted one.
-        orders: the greatest length.
+    A text is a string, whose tokens are characters, or a list of words.
     """
     import numpy as np  # noqa: PLC0415 - slow to import, and error rates need none
 
@@ -92,67 +88,36 @@ def sentence_bleu(
 ) -> float:
     """BLEU-4 of one hypothesis against one reference, each a string (characters) or words.
 
-    Args:
-        reference: the true tokens.
-        hypothesis: the predicted tokens.
-        smoothing: ``method1`` puts 0.1 in place of zero matches; ``method4`` puts a value that
-            falls with the length of the hypothesis, and leaves orders without a match out where
-            that length is 1 (Chen and Cherry 2014, as nltk 3.9.1 has them);
-            ``none`` leaves the smallest positive number, so that one order without a match makes
-            the score all but 0.
+    The smoothing ``method1`` puts 0.1 in place of zero matches; ``method4`` puts a value that falls
+    with the length of the hypothesis, and leaves orders without a match out where that length is 1
+    (Chen and Cherry 2014, as nltk 3.9.1 has them); with ``none`` the score is 0 where an order has
+    no match (Papineni et al. 2002).
     """
-    counts = _matches(reference, hypothesis)
-    if counts[0][0] == 0:
-        return 0.0
-    precisions = _smoothed(counts, len(hypothesis), smoothing)
-    mean = math.fsum(math.log(precision) / _BLEU_ORDERS for precision in precisions)
-    return _brevity(len(reference), len(hypothesis)) * math.exp(mean)
-
-
-def bleu_unsmoothed(reference: Sequence[str], hypothesis: Sequence[str]) -> float:
-    """BLEU-4 as Papineni et al. 2002 define it: 0 where an order of n-grams has no match."""
-    if any(not hits for hits, _ in _matches(reference, hypothesis)):
-        return 0.0
-    return sentence_bleu(reference, hypothesis, smoothing="none")
-
-
-def _matches(reference: Sequence[str], hypothesis: Sequence[str]) -> list[tuple[int, int]]:
-    """Clipped matches and the number of n-grams of the hypothesis (at least 1), of each order."""
     counts = count_ngrams(reference, hypothesis, _BLEU_ORDERS)
-    return [(each.hits, max(1, each.predicted)) for each in counts]
-
-
-def _smoothed(counts: list[tuple[int, int]], length: int, smoothing: Smoothing) -> list[float]:
+    if not counts[0].hits or (smoothing == "none" and not all(order.hits for order in counts)):
+        return 0.0
+    length = len(hypothesis)
     precisions = []
-    orders_without = 1
-    for hits, total in counts:
-        if hits:
-            precisions.append(hits / total)
+    orders_without = 0
+    for order in counts:
+        total = max(1, order.predicted)
+        if order.hits:
+            precisions.append(order.hits / total)
         elif smoothing == "method1":
-            precisions.append((hits + _EPSILON) / total)
-        elif smoothing == "none":
-            precisions.append(sys.float_info.min)
+            precisions.append(_EPSILON / total)
         elif length > 1:
-            numerator = 1 / (2**orders_without * _K / math.log(length))
             orders_without += 1
-            precisions.append(numerator / total)
-    return precisions
-
-
-def _brevity(reference: int, hypothesis: int) -> float:
-    if hypothesis > reference:
-        return 1.0
-    return math.exp(1 - reference / hypothesis)
+            precisions.append(1 / (2**orders_without * _K / math.log(length)) / total)
+    mean = math.fsum(math.log(precision) / _BLEU_ORDERS for precision in precisions)
+    brevity = 1.0 if length > len(reference) else math.exp(1 - len(reference) / length)
+    return brevity * math.exp(mean)
 
 
 def chrf_counts(reference: str, hypothesis: str, *, word_orders: int = 0) -> tuple[HitCounts, ...]:
     """The counts from which chrF is computed; those of several items add up to a corpus's.
 
-    Args:
-        reference: the true text.
-        hypothesis: the predicted text.
-        word_orders: 0 for chrF, 2 for chrF++. Words are parted by white space, with punctuation of
-            ASCII split off, so that Chinese without spaces is one word (sacrebleu's way).
+    `word_orders` is 0 for chrF, 2 for chrF++. Words are parted by white space, with punctuation of
+    ASCII split off, so that Chinese without spaces is one word (sacrebleu's way).
     """
     left, right = ("".join(text.split()) for text in (reference, hypothesis))
     counts = count_ngrams(left, right, _CHRF_ORDERS)
@@ -169,19 +134,12 @@ def chrf_of_counts(counts: Sequence[HitCounts]) -> float:
     """
     precision = recall = 0.0
     orders = 0
-    for each in counts:
-        if each.predicted and each.expected:
-            precision += each.hits / each.predicted
-            recall += each.hits / each.expected
+    for order in counts:
+        if order.predicted and order.expected:
+            precision += order.hits / order.predicted
+            recall += order.hits / order.expected
             orders += 1
-    if not orders:
-        return 0.0
-    precision /= orders
-    recall /= orders
-    if not precision + recall:
-        return 0.0
-    factor = _CHRF_BETA * _CHRF_BETA
-    return (1 + factor) * precision * recall / (factor * precision + recall)
+    return f_beta(precision / orders, recall / orders, _CHRF_BETA) if orders else 0.0
 
 
 def chrf(reference: str, hypothesis: str, *, word_orders: int = 0) -> float:
@@ -192,11 +150,9 @@ def chrf(reference: str, hypothesis: str, *, word_orders: int = 0) -> float:
 def _words(text: str) -> list[str]:
     words = []
     for word in text.split():
-        if len(word) == 1:
-            words.append(word)
-        elif word[-1] in punctuation:
+        if len(word) > 1 and word[-1] in punctuation:
             words += [word[:-1], word[-1]]
-        elif word[0] in punctuation:
+        elif len(word) > 1 and word[0] in punctuation:
             words += [word[0], word[1:]]
         else:
             words.append(word)
@@ -220,11 +176,3 @@ def rouge_l(reference: str, hypothesis: str) -> PRF:
     """
     wanted, found = reference.replace(" ", ""), hypothesis.replace(" ", "")
     return prf(LCSseq.similarity(wanted, found), len(found), len(wanted))
-
-
-def f_beta(rates: PRF, beta: float) -> float:
-    """The F measure with recall weighted `beta` times precision."""
-    precision, recall = rates.precision, rates.recall
-    weight = beta * beta
-    total = recall + weight * precision
-    return (1 + weight) * precision * recall / total if total else 0.0

@@ -48,10 +48,8 @@ class Ranking(NamedTuple):
 def rank(scores: Sequence[float | None], relevant: Collection[int]) -> Ranking:
     """Order the candidates of one query by score, highest first.
 
-    Args:
-        scores: one a candidate. None, or NaN, says that the model gave none: such candidates come
-            last, tied with each other.
-        relevant: indices of the candidates that are right.
+    A score of None or NaN says that the model gave none: such candidates come last, tied with each
+    other. `relevant` has the indices of the candidates that are right.
 
     Raises:
         ValueError: an index in `relevant` is not a candidate.
@@ -80,9 +78,8 @@ def accuracy_at(ranking: Ranking, k: int) -> float:
 
     Raises:
         UndefinedMetricError: no candidate is relevant.
-        ValueError: `k` is not positive.
     """
-    _check(ranking, k)
+    _check_relevant(ranking)
     left = k
     for size, hits in zip(ranking.sizes.tolist(), ranking.hits.tolist(), strict=True):
         taken = min(left, size)
@@ -95,7 +92,7 @@ def accuracy_at(ranking: Ranking, k: int) -> float:
 
 
 def hits_at(ranking: Ranking, k: int) -> float:
-    """The expected number of relevant candidates among the first `k`; `k` is 0 or more."""
+    """The expected number of relevant candidates among the first `k`."""
     taken = np.clip(k - (np.cumsum(ranking.sizes) - ranking.sizes), 0, ranking.sizes)
     return float((taken * ranking.hits / ranking.sizes).sum())
 
@@ -107,40 +104,23 @@ def recall_at(ranking: Ranking, k: int) -> float:
 
     Raises:
         UndefinedMetricError: no candidate is relevant.
-        ValueError: `k` is not positive.
     """
-    _check(ranking, k)
+    _check_relevant(ranking)
     return hits_at(ranking, k) / ranking.relevant
 
 
 def precision_at(ranking: Ranking, k: int) -> float:
-    """P@k: relevant candidates among the first `k`, over `k`, also where there are fewer.
-
-    Raises:
-        ValueError: `k` is not positive.
-    """
-    if k < 1:
-        raise ValueError("k must be 1 or more")
+    """P@k: relevant candidates among the first `k`, over `k`, also where there are fewer."""
     return hits_at(ranking, k) / k
 
 
 def average_precision_at(ranking: Ranking, k: int) -> float:
     """AP@k: precision at each relevant candidate among the first `k`, over all relevant ones.
 
-    Args:
-        ranking: the candidates of one query.
-        k: how many places count; 0 gives 0.
-
     Raises:
         UndefinedMetricError: no candidate is relevant.
-        ValueError: `k` is negative.
     """
-    if k < 0:
-        raise ValueError("k must be 0 or more")
-    if not ranking.relevant:
-        raise UndefinedMetricError(_("no candidate is relevant"))
-    if k == 0:
-        return 0.0
+    _check_relevant(ranking)
     return float(_precision_at_hits(ranking)[:k].sum()) / ranking.relevant
 
 
@@ -163,8 +143,8 @@ def average_precision_of_yes(answers: Sequence[bool | None], relevant: Collectio
         UndefinedMetricError: no candidate is relevant.
         ValueError: an index in `relevant` is not a candidate.
     """
-    yes = [answer is True for answer in answers]
-    return average_precision_at(rank([float(each) for each in yes], relevant), sum(yes))
+    yes = [float(answer is True) for answer in answers]
+    return average_precision_at(rank(yes, relevant), int(sum(yes)))
 
 
 def auc(ranking: Ranking) -> float:
@@ -181,9 +161,7 @@ def auc(ranking: Ranking) -> float:
     return float((ranking.hits * (below + misses / 2)).sum()) / pairs
 
 
-def _check(ranking: Ranking, k: int) -> None:
-    if k < 1:
-        raise ValueError("k must be 1 or more")
+def _check_relevant(ranking: Ranking) -> None:
     if not ranking.relevant:
         raise UndefinedMetricError(_("no candidate is relevant"))
 

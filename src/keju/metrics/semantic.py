@@ -18,13 +18,6 @@ def cosine(first: ArrayLike, second: ArrayLike) -> float:
     return min(1.0, max(-1.0, float(left @ right) / lengths))
 
 
-def match_score(precision: float, recall: float) -> PRF:
-    """Precision and recall with their harmonic mean, 0 where either is not positive."""
-    if precision <= 0.0 or recall <= 0.0:
-        return PRF(precision, recall, 0.0)
-    return PRF(precision, recall, 2 * precision * recall / (precision + recall))
-
-
 def rescale(score: PRF, baseline: PRF) -> PRF:
     """Each of the three on the scale where `baseline` is 0 and identity 1; may be negative.
 

@@ -21,7 +21,7 @@ from keju.analysis.run_set import PEOPLE, RunSet, sees_image
 from keju.definitions import Task, tasks
 from keju.definitions import benchmark as benchmark_named
 from keju.items import Item, Score
-from keju.judging import TaskGrade
+from keju.judging.grading import TaskGrade
 from keju.published import Column, PrintedTable
 from keju.reporting.paper_table_form import GradedCount
 from keju.scoring import TaskResult

@@ -21,7 +21,7 @@ from keju.metrics import (
     sentence_bleu,
 )
 from keju.metrics import relative_error as relative_error_of
-from keju.metrics.boxes import Boxes, box_hits, match_boxes
+from keju.metrics.boxes import Boxes, box_hits, mean_iou
 from keju.metrics.ranking import accuracy_at, auc, average_precision
 from keju.scoring.metric import MEAN, Hits, MetricValue, Pooling, Stats, declare, mean, ratio
 from keju.scoring.preparations import (
@@ -183,7 +183,7 @@ def relative_error(truth: float, stated: str | None) -> float:
 )
 def mean_overlap(truth: Boxes, predicted: Boxes) -> float:
     """IoU of boxes matched one to one for the greatest sum, over max(true, predicted)."""
-    return match_boxes(truth, predicted).mean
+    return mean_iou(truth, predicted)
 
 
 @_strict(

@@ -19,7 +19,6 @@ from keju.definitions import choices_of
 from keju.metrics import (
     EditCounts,
     accurate_rate,
-    bleu_unsmoothed,
     correct_rate,
     distance,
     f_beta,
@@ -234,8 +233,9 @@ _bleu = partial(
     "BLEU-4 of characters without smoothing",
     rule_zh="按字符的 BLEU-4，不平滑",
 )
-_bleu(form="transcription", prepare=CLEANED_CHARACTERS)(bleu_unsmoothed)
-_bleu(prepare=CONVERTED_CHARACTERS)(bleu_unsmoothed)
+_unsmoothed = partial(sentence_bleu, smoothing="none")
+_bleu(form="transcription", prepare=CLEANED_CHARACTERS)(_unsmoothed)
+_bleu(prepare=CONVERTED_CHARACTERS)(_unsmoothed)
 # Eqs. 11 and 12.
 _printed("ROUGE-1_recall", "recall of characters", rule_zh="字符的召回率", part="recall")(
     partial(rouge_n, order=1)
@@ -255,7 +255,8 @@ _printed(
 )
 def rouge_l_leaning(reference: str, hypothesis: str) -> float:
     """Eqs. 13 to 15: F of the longest common subsequence, beta 1.2."""
-    return f_beta(rouge_l(reference, hypothesis), 1.2)
+    rates = rouge_l(reference, hypothesis)
+    return f_beta(rates.precision, rates.recall, 1.2)
 
 
 @_printed(

@@ -16,7 +16,7 @@ from keju.building.reviewing.corrections import apply_corrections
 from keju.building.reviewing.verdicts import Decision, Verdict
 from keju.items import Box, Item
 from keju.metrics import UndefinedMetricError, distance
-from keju.metrics.boxes import match_boxes
+from keju.metrics.boxes import mean_iou
 from keju.statistics import Measure, krippendorff_alpha
 
 State = Literal["accepted", "mended", "rejected", "disputed", "open", "marked low"]
@@ -235,4 +235,4 @@ def _measure_pair_agreement(persons: str, pairs: list[tuple[Item, Item]]) -> Ite
 
 def _compute_iou(pair: tuple[tuple[Box, ...], tuple[Box, ...]]) -> float:
     one, other = ([(box.x0, box.y0, box.x1, box.y1) for box in boxes] for boxes in pair)
-    return match_boxes(one, other).mean if one and other else 0.0
+    return mean_iou(one, other) if one and other else 0.0

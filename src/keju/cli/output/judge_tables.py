@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from msgspec import convert
 from rich.table import Table
@@ -12,16 +13,17 @@ from keju.cli.output.console import format_interval, name_columns, plain_table, 
 from keju.cli.output.run_summary import describe_dropped
 from keju.formatting import NOTHING, format_p
 from keju.items import PromptVariant
-from keju.judging import Alignment
 from keju.judging.aligning import (
     CORRECTED_MEASURES,
     LEAVE_ONE_OUT_MEASURES,
+    PERSON,
+    Alignment,
     Estimate,
     TaskAlignment,
 )
-from keju.judging.extracting import ExtractionResult
+from keju.judging.extracting import TaskExtractions
 from keju.judging.grading import Agreement, GradingResult
-from keju.judging.probes import ProbeResult, ProbingResult
+from keju.judging.probes import ProbeResult
 from keju.running import RunSummary
 from keju.running.run_summary import Hint
 from keju.texts import _, join_parts, n_
@@ -36,22 +38,22 @@ def grades_table(graded: GradingResult) -> Table:
         right=[3, 4, 5, 6],
     )  # fmt: skip
     table.columns[0].no_wrap = False
-    for each in graded.tasks:
+    for row in graded.tasks:
         missing = (
-            _("{:,} unparsable", each.unparsable) if each.unparsable else "",
-            _("{:,} failed", each.failed) if each.failed else "",
-            _("{:,} not answered", each.no_answer) if each.no_answer else "",
-            _("{:,} not asked", each.no_reply) if each.no_reply else "",
+            _("{:,} unparsable", row.unparsable) if row.unparsable else "",
+            _("{:,} failed", row.failed) if row.failed else "",
+            _("{:,} not answered", row.no_answer) if row.no_answer else "",
+            _("{:,} not asked", row.no_reply) if row.no_reply else "",
         )
-        label = convert((each.setting, each.script, each.wording), PromptVariant).label()
+        label = convert((row.setting, row.script, row.wording), PromptVariant).label()
         table.add_row(
-            each.judge,
-            f"{each.model} ({label})" if label else each.model,
-            task_name(each.task, each.query),
-            _("{:,} of {:,}", each.graded, each.answers),
-            _format_number(each.mean),
-            format_interval((each.low, each.high), ".2f"),
-            _format_number(each.graded_mean),
+            row.judge,
+            f"{row.model} ({label})" if label else row.model,
+            task_name(row.task, row.query),
+            _("{:,} of {:,}", row.graded, row.answers),
+            _format_number(row.mean),
+            format_interval((row.low, row.high), ".2f"),
+            _format_number(row.graded_mean),
             join_parts(filter(None, missing)),
         )
     return table
@@ -88,13 +90,11 @@ def grade_lines(graded: GradingResult) -> Iterator[str]:
     )
     for why, count in graded.left_out.items():
         yield _("Not graded: {:,} {}", count, translate(why))
-    for judge in dict.fromkeys(each.judge for each in graded.tasks):
-        seen = [what for each in graded.tasks if each.judge == judge for what in each.seen]
-        if seen:
-            yield _("{} gave no grade in some replies, such as: {}", judge, translate(seen[0]))
+    for judge, reason in {row.judge: row.seen[0] for row in graded.tasks if row.seen}.items():
+        yield _("{} gave no grade in some replies, such as: {}", judge, translate(reason))
 
 
-def extractions_table(counted: ExtractionResult) -> Table:
+def extractions_table(tasks: Sequence[TaskExtractions]) -> Table:
     """A row for each extractor, model and task: the unclear answers, and what was read of them."""
     table = plain_table(
         *name_columns(
@@ -103,29 +103,30 @@ def extractions_table(counted: ExtractionResult) -> Table:
         ),
         right=[3, 4, 5, 6, 7],
     )  # fmt: skip
-    for row in counted.tasks:
+    for row in tasks:
         states = row.states
-        lacking = states["missing"] + states["failed"] + states["unreadable"]
-        numbers = (
-            row.unclear, states["value"], states["none"], states["not-contained"], lacking,
-        )  # fmt: skip
+        decided = [states["value"], states["none"], states["not-contained"]]
+        unclear = sum(states.values())
+        numbers = (unclear, *decided, unclear - sum(decided))
         table.add_row(
             row.extractor, row.model, task_name(row.task, ""), *(f"{count:,}" for count in numbers)
         )
     return table
 
 
-def extraction_lines(counted: ExtractionResult) -> Iterator[str]:
+def extraction_lines(run: Path, tasks: Sequence[TaskExtractions]) -> Iterator[str]:
     """The meaning of the table's columns, and the command that uses what was read."""
     yield _(
         "A value counts only if the answer contains it; yes and no cannot be checked in this way. "
         "An answer whose value is not in it, or without a readable reply, stays unclear"
     )
-    for row in {(row.extractor, row.model): row for row in counted.tasks if row.own}.values():
-        yield _("{} reads its own answers. Use another extractor to compare it with others",
-                row.extractor)  # fmt: skip
-    for extractor in dict.fromkeys(row.extractor for row in counted.tasks):
-        yield _("Use what was read: keju score {} --extractor {}", counted.run, extractor)
+    for extractor in dict.fromkeys(row.extractor for row in tasks):
+        if any(row.extractor == row.model == extractor for row in tasks):
+            yield _(
+                "{} reads its own answers. Use another extractor to compare it with others",
+                extractor,
+            )
+        yield _("Use what was read: keju score {} --extractor {}", run, extractor)
 
 
 def judging_lines(summary: RunSummary) -> Iterator[str]:
@@ -141,14 +142,12 @@ def judging_lines(summary: RunSummary) -> Iterator[str]:
             )
         if judge.halted:
             yield _("{} was stopped: {}", judge.model, judge.halted)
+        notes = [describe_dropped(judge, name) for name in judge.not_sent]
         if judge.hint:
             # Another --out does not apply to judges: their responses are stored in the run.
             then = judge.then if "--retry-failed" in judge.then else ""
-            hint = Hint(judge.hint, then).whole
-            yield _("{}: {}", judge.model, hint)
-        for name in judge.not_sent:
-            text = describe_dropped(judge, name)
-            yield _("{}: {}", judge.model, text)
+            notes.insert(0, Hint(judge.hint, then).whole)
+        yield from (_("{}: {}", judge.model, note) for note in notes)
     if summary.cost is not None:
         yield _("The replies to these prompts cost {:,.4f} {}", summary.cost, summary.currency)
     if summary.used_up:
@@ -161,7 +160,7 @@ def _format_number(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.2f}"
 
 
-def probes_table(probed: ProbingResult) -> Table:
+def probes_table(results: Sequence[ProbeResult]) -> Table:
     """A row for each judge and probe: the mean grade, its change with interval and p, a verdict."""
     table = plain_table(
         *name_columns(
@@ -171,26 +170,26 @@ def probes_table(probed: ProbingResult) -> Table:
         right=[3, 4, 6, 7, 8],
     )  # fmt: skip
     table.columns[0].no_wrap = False
-    for each in probed.results:
-        change = NOTHING if each.change is None or not each.against else f"{each.change:+.2f}"
+    for row in results:
+        change = NOTHING if row.change is None or not row.against else f"{row.change:+.2f}"
         table.add_row(
-            each.judge,
-            each.probe,
-            translate(each.about),
-            _("{:,} of {:,}", each.answers - each.no_grade, each.answers),
-            _format_number(each.mean),
-            each.against,
+            row.judge,
+            row.probe,
+            translate(row.about),
+            _("{:,} of {:,}", row.answers - row.no_grade, row.answers),
+            _format_number(row.mean),
+            row.against,
             change,
-            format_interval((each.low, each.high), "+.2f"),
-            format_p(each.p) if each.verdict else "",
-            _verdict(each) if each.verdict else "",
+            format_interval((row.low, row.high), "+.2f"),
+            format_p(row.p) if row.verdict else "",
+            translate(row.verdict),
         )
     return table
 
 
-def probe_lines(probed: ProbingResult) -> Iterator[str]:
-    """The test, and the flagged probes."""
-    if tests := sum(each.p is not None for each in probed.results):
+def probe_lines(results: Sequence[ProbeResult]) -> Iterator[str]:
+    """The test, and the probes that a judge obeys."""
+    if tests := sum(row.p is not None for row in results):
         yield n_(
             "p is of the test that swaps the two grades within groups, adjusted (Holm) for the "
             "{n:,} test of this table. A change of half a point or more is sure if p is at most "
@@ -200,20 +199,20 @@ def probe_lines(probed: ProbingResult) -> Iterator[str]:
             ".05",
             tests,
         )
-    for each in probed.results:
-        if each.verdict == "flagged":
-            about, finding = translate(each.about), translate(each.says)
-            yield _("{}: {} ({}): {}", each.judge, each.probe, about, finding)
-
-
-def _verdict(each: ProbeResult) -> str:
-    verdict, finding = translate(each.verdict), translate(each.says)
-    return _("{}: {}", verdict, finding)
+    for row in results:
+        if row.verdict == "obeys":
+            yield _(
+                "{} obeys {:,} of {:,} orders of the probe {}",
+                row.judge,
+                row.obeyed or 0,
+                row.compared,
+                row.probe,
+            )
 
 
 _LABELS = {
-    "pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall", "mse": "MSE", "mae": "MAE",
-    "bias": "",
+    "pearson": "Pearson", "spearman": "Spearman", "spearman_paper": "Spearman",
+    "kendall": "Kendall", "kendall_paper": "Kendall", "mse": "MSE", "mae": "MAE",
 }  # fmt: skip
 _AS_PAPERS = ("pearson", "spearman_paper", "kendall_paper", "mse", "mae", "bias")
 
@@ -242,15 +241,15 @@ def _measures_table(
     """A row for each task and judge; under each value its interval, if `bounds`."""
     table = plain_table(
         *name_columns("task", "judge", "answers"),
-        *(_label(measure.removesuffix("_paper")) for measure in measures),
+        *(_LABELS.get(measure) or name_columns("bias")[0] for measure in measures),
         right=range(2, 9),
         title=title,
     )
-    for task in dict.fromkeys(row.task for row in rows):
-        for row in rows:
-            if row.task == task:
-                cells = (_format_estimate(row.measures.get(each), bounds) for each in measures)
-                table.add_row(task or _("all"), row.judge, f"{row.answers:,}", *cells)
+    tasks = list(dict.fromkeys(row.task for row in rows))
+    for row in sorted(rows, key=lambda row: tasks.index(row.task)):
+        cells = (_format_estimate(row.measures.get(name), bounds) for name in measures)
+        judge = _("a person") if row.judge == PERSON else row.judge
+        table.add_row(row.task or _("all"), judge, f"{row.answers:,}", *cells)
     return table
 
 
@@ -276,14 +275,7 @@ def alignment_lines(found: Alignment) -> Iterator[str]:
         yield _("{} has no grade for {:,} of {:,} rated answers", judge, count, found.answers)
 
 
-def _label(measure: str) -> str:
-    return _LABELS[measure] or name_columns("bias")[0]
-
-
 def _format_estimate(estimate: Estimate | None, bounds: bool) -> str:
-    if estimate is None or estimate.value is None:
-        return NOTHING
-    value = f"{estimate.value:.2f}"
-    if not bounds or estimate.low is None or estimate.high is None:
-        return value
-    return f"{value}\n{estimate.low:.2f}…{estimate.high:.2f}"
+    if estimate is None or not bounds or estimate.low is None or estimate.high is None:
+        return _format_number(estimate.value if estimate else None)
+    return f"{_format_number(estimate.value)}\n{estimate.low:.2f}…{estimate.high:.2f}"
