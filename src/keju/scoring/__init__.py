@@ -4,9 +4,9 @@
 catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_json` writes both down.
 """
 
-from keju.scoring.aggregate import aggregate, aggregate_frames, is_ratio_of_sums
+from keju.scoring.aggregate import Tally, aggregate, is_ratio_of_sums
 from keju.scoring.decisions import NO_DECISIONS, Decision, Decisions, answer_code, read_decisions
-from keju.scoring.export import join_json, to_json
+from keju.scoring.export import encode_json, join_json, to_json
 from keju.scoring.floors import WrongPage
 from keju.scoring.lookup import (
     check_metrics,
@@ -37,9 +37,17 @@ from keju.scoring.protocol_differences import (
     differing_steps,
     list_task_differences,
 )
-from keju.scoring.results import BenchmarkResult, MeanResult, MetricResult, Result, TaskResult
+from keju.scoring.results import (
+    BenchmarkResult,
+    MeanResult,
+    MetricResult,
+    Result,
+    Summary,
+    TaskResult,
+    UnscoredReason,
+    merge_unscored,
+)
 from keju.scoring.run import (
-    ModelScores,
     score_answers,
     score_models,
     score_responses,
@@ -55,13 +63,6 @@ from keju.scoring.stored import (
     check_scores,
     iter_stored_scores,
     stored_frames,
-)
-from keju.scoring.summary import (
-    Summary,
-    UnscoredReason,
-    merge_unscored,
-    summarise,
-    summarise_with_json,
 )
 from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
 
@@ -80,12 +81,12 @@ __all__ = [
     "MeanResult",
     "Metric",
     "MetricResult",
-    "ModelScores",
     "OverallComparison",
     "ProtocolDifference",
     "Result",
     "SideScores",
     "Summary",
+    "Tally",
     "TaskComparison",
     "TaskDifference",
     "TaskResult",
@@ -94,7 +95,6 @@ __all__ = [
     "WrongPage",
     "adjust_comparisons",
     "aggregate",
-    "aggregate_frames",
     "answer_code",
     "check_metrics",
     "check_scores",
@@ -103,6 +103,7 @@ __all__ = [
     "compare_tasks",
     "counting_rule",
     "differing_steps",
+    "encode_json",
     "is_ratio_of_sums",
     "iter_stored_scores",
     "join_json",
@@ -126,8 +127,6 @@ __all__ = [
     "score_run",
     "scores_frame",
     "stored_frames",
-    "summarise",
-    "summarise_with_json",
     "to_json",
     "unclear_samples",
     "unused_decisions",

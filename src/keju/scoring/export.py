@@ -75,11 +75,11 @@ def result_names(results: Sequence[Result]) -> dict[tuple[str, PromptVariant], s
     }
 
 
-def encode_json(named: Mapping[str, Json]) -> dict[str, bytes]:
-    """Each name's JSON as indented text."""
+def encode_json(frames: Iterable[pl.DataFrame], results: Sequence[Result]) -> dict[str, bytes]:
+    """`json_by_model` as indented text."""
     return {
         name: msgspec.json.format(msgspec.json.encode(value), indent=2)
-        for name, value in named.items()
+        for name, value in json_by_model(frames, results).items()
     }
 
 

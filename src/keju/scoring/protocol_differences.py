@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from keju.definitions import Query, Task, task
 from keju.extraction.rules import explain_origin
 from keju.items import AnswerForm, Protocol, Record, Score
-from keju.scoring.aggregate import aggregate_frames, part_columns
+from keju.scoring.aggregate import Tally, part_columns
 from keju.scoring.lookup import list_steps, lower_is_better
 from keju.scoring.results import MetricResult, TaskResult
 from keju.scoring.scores_parquet import scores_of
@@ -118,7 +118,7 @@ def list_task_differences(scores: pl.DataFrame, *, most: int = 3) -> list[TaskDi
         most: how many items of each task are named.
     """
     results: dict[Protocol, dict[_Where, TaskResult]] = {"official": {}, "strict": {}}
-    for result in aggregate_frames([scores.filter(pl.col("protocol").is_in(PROTOCOLS))]):
+    for result in Tally([scores.filter(pl.col("protocol").is_in(PROTOCOLS))]).results():
         results[result.protocol] |= {(each.task, each.query): each for each in result.tasks}
     return [
         _difference(where, scores, mains, most)

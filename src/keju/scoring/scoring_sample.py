@@ -69,8 +69,10 @@ class ScoringSample:
 
     `form` is the form of answer, by default that for which the query asks. `text` is the content as
     it was returned; nothing where the response is a failure. `decisions` are those of people and
-    extractor models.
+    extractor models. `signature_part` is the end of the signature of every score.
     """
+
+    pairs_part = ""
 
     def __init__(
         self,
@@ -79,12 +81,13 @@ class ScoringSample:
         defect: Defect = Defect(),  # noqa: B008
         decisions: Decisions = NO_DECISIONS,
         form: AnswerForm | None = None,
+        signature_part: str = "",
     ) -> None:
         self.item = item
         self.response = response
         self.defect = defect
         self.decisions = decisions
-        self.pairs_part = self.signature_part = ""
+        self.signature_part = signature_part
         self.form = form or self.query.form
         self.text = "" if response.status in {"failed", "filtered"} else response.text
 
@@ -121,11 +124,9 @@ class ScoringSample:
         if not response.thinking or response.not_text or response.status in {"failed", "filtered"}:
             return self
         text = add_reasoning(response.text, response.thinking)
-        joined = ScoringSample(
-            self.item, replace(response, text=text, thinking=""), self.defect, self.decisions
-        )
-        joined.signature_part = "|reasoning:<think>+content"
-        return joined
+        joined = replace(response, text=text, thinking="")
+        part = "|reasoning:<think>+content" + self.signature_part
+        return ScoringSample(self.item, joined, self.defect, self.decisions, signature_part=part)
 
     @cached_property
     def score_fields(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from keju.datasets import Dataset, mini
 from keju.datasets.stats import stats
 from keju.definitions import tasks
 from keju.items import Item, Response
-from keju.scoring import ModelScores, aggregate, score_answer, scores_frame, summarise
+from keju.scoring import Tally, aggregate, score_answer, scores_frame
 from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import Defect, ScoringSample
 
@@ -136,7 +136,7 @@ def test_what_is_unscored_is_said_once_a_reason_and_names_an_item():
             status="answered", text="天，",
         )  # fmt: skip
         samples.append(ScoringSample(item, response, defect))
-    summary = summarise(ModelScores("m", scores_frame(score_samples(samples)), {}))
+    summary = Tally([scores_frame(score_samples(samples))]).summary("m", {})
     (line,) = summary_lines([summary])
     assert line == (
         "unscored: F1, Precision, Recall, F1_macro of 2 responses (first: T3 i1): no text"
