@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
 from keju.cli.app import WITH_FAILURES, app, err, note, out, print_json, program, say
 from keju.cli.grouped_options import with_groups
 from keju.cli.options import (
@@ -169,7 +170,7 @@ def _protocols_of(name: ProtocolName) -> tuple[Protocol, ...]:
 def _decision_lines(
     run: RunFolder, adjudicated: Path | None, extractor: str | None, results: Sequence[Result]
 ) -> Iterator[str]:
-    """What decides the unclear answers of a scored run, or did not."""
+    """The lines on decisions of unclear answers: those that are not used, and how to make them."""
     from keju.judging import stored_extractors
     from keju.reporting.answer_readings import unclear_tasks
     from keju.scoring import read_decisions, unused_decisions

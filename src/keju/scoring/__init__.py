@@ -21,10 +21,11 @@ from keju.scoring.means import NO_RESPONSES
 from keju.scoring.metric import Metric
 from keju.scoring.model_comparison import (
     Difference,
+    ItemName,
     OverallComparison,
+    SideScores,
     TaskComparison,
     adjust_comparisons,
-    compare_errors,
     compare_sides,
     compare_tasks,
     mark_equal,
@@ -57,7 +58,6 @@ from keju.scoring.run import (
 )
 from keju.scoring.score import PROTOCOLS, STORED, score_answer
 from keju.scoring.scores_parquet import read_fingerprint, read_scores, scores_frame, write_scores
-from keju.scoring.side_scores import ItemName, SideScores
 from keju.scoring.signatures import metric_signature
 from keju.scoring.stored import (
     check_scores,
@@ -98,7 +98,6 @@ __all__ = [
     "answer_code",
     "check_metrics",
     "check_scores",
-    "compare_errors",
     "compare_sides",
     "compare_tasks",
     "counting_rule",

@@ -14,9 +14,9 @@ from keju.extraction.rules import explain_origin
 from keju.items import AnswerForm, Protocol, Record, Score
 from keju.scoring.aggregate import Tally, part_columns
 from keju.scoring.lookup import list_steps, lower_is_better
+from keju.scoring.model_comparison import PLACE
 from keju.scoring.results import MetricResult, TaskResult
 from keju.scoring.scores_parquet import scores_of
-from keju.scoring.side_scores import PLACE
 from keju.statistics.resampling import Floats
 from keju.texts import _, join_clauses
 
