@@ -47,7 +47,7 @@ from keju.scoring import (
     score_run,
     scores_frame,
 )
-from keju.scoring.lookup import find_metrics
+from keju.scoring.lookup import metric_of
 from keju.scoring.model_comparison import adjust_comparisons
 
 GROUPS = 12
@@ -467,7 +467,8 @@ def test_the_better_end_is_never_worse(chosen: Iterable[tuple[int, int]]):
                 if metric.value is None or metric.better_end is None:
                     continue
                 form = next(q.form for q in task(found.task).queries if q.name == found.query)
-                declared = find_metrics("strict", task(found.task).benchmark, form)(metric.metric)
+                benchmark = task(found.task).benchmark
+                declared = metric_of("strict", benchmark, form, metric.metric)
                 assert declared is not None
                 gain = metric.better_end - metric.value
                 assert (gain if declared.higher_is_better else -gain) >= -1e-12

@@ -172,10 +172,11 @@ def _decision_lines(
 ) -> Iterator[str]:
     """The lines on decisions of unclear answers: those that are not used, and how to make them."""
     from keju.judging import stored_extractors
-    from keju.reporting.answer_readings import unclear_tasks
+    from keju.reporting.answer_readings import MOST_UNCLEAR
     from keju.scoring import read_decisions, unused_decisions
 
-    extractors = stored_extractors(run)
+    extractors = stored_extractors(run) if (run.path / "extractions").is_dir() else []
+    unclear = any(task.unclear > MOST_UNCLEAR for result in results for task in result.tasks)
     if extractor in run.manifest().models:
         yield _(
             "{} reads its own answers. Use another extractor to compare it with others", extractor
@@ -188,7 +189,7 @@ def _decision_lines(
             run.path,
             extractors[0],
         )
-    if (extractor or not extractors) and unclear_tasks(results):
+    if (extractor or not extractors) and unclear:
         yield _(
             "To decide the unclear answers by a model: {} (--plan prints the cost); by people: {}",
             f"keju judge extract {shell_quoted(str(run.path))} --model M",

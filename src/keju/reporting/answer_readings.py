@@ -92,8 +92,8 @@ def readings_lines(results: Sequence[Result]) -> Iterator[Text]:
             row.model,
             *(percent(share) if share else "0" for share in shares),
         )
-    if tasks := sorted(filter(_is_unclear, rows), key=lambda row: -row.share("unclear")):
-        yield _describe_unclear(tasks)
+    if tasks := [row for row in rows if row.share("unclear") > MOST_UNCLEAR]:
+        yield _describe_unclear(sorted(tasks, key=lambda row: -row.share("unclear")))
 
 
 def sum_of_tasks(rows: Sequence[AnswerReadings]) -> list[AnswerReadings]:
@@ -104,15 +104,6 @@ def sum_of_tasks(rows: Sequence[AnswerReadings]) -> list[AnswerReadings]:
         for name, count in row.counts.items():
             counts[name] = counts.get(name, 0) + count
     return [AnswerReadings(model, "", counts) for model, counts in by_model.items()]
-
-
-def unclear_tasks(results: Iterable[Result]) -> list[AnswerReadings]:
-    """The models and tasks with more than 5 % unclear answers."""
-    return [row for row in answer_readings(results) if _is_unclear(row)]
-
-
-def _is_unclear(row: AnswerReadings) -> bool:
-    return row.share("unclear") > MOST_UNCLEAR
 
 
 def _describe_unclear(tasks: Sequence[AnswerReadings]) -> Text:

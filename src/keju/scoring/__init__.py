@@ -4,14 +4,12 @@
 catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_json` writes both down.
 """
 
-from keju.scoring.aggregate import Tally, aggregate, is_ratio_of_sums
+from keju.scoring.aggregate import Tally, aggregate
 from keju.scoring.decisions import NO_DECISIONS, Decision, Decisions, answer_code, read_decisions
 from keju.scoring.export import encode_json, join_json, to_json
 from keju.scoring.floors import WrongPage
 from keju.scoring.lookup import (
     check_metrics,
-    counting_rule,
-    known_metrics,
     metric_names,
     metric_of,
     metric_row,
@@ -32,10 +30,7 @@ from keju.scoring.model_comparison import (
 )
 from keju.scoring.own_metrics import metric
 from keju.scoring.protocol_differences import (
-    ItemDifference,
-    ProtocolDifference,
     TaskDifference,
-    differing_steps,
     list_task_differences,
 )
 from keju.scoring.results import (
@@ -45,7 +40,6 @@ from keju.scoring.results import (
     Result,
     Summary,
     TaskResult,
-    UnscoredReason,
     merge_unscored,
 )
 from keju.scoring.run import (
@@ -64,7 +58,7 @@ from keju.scoring.stored import (
     iter_stored_scores,
     stored_frames,
 )
-from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
+from keju.scoring.verdicts import VERDICTS
 
 __all__ = [
     "NO_DECISIONS",
@@ -76,13 +70,11 @@ __all__ = [
     "Decision",
     "Decisions",
     "Difference",
-    "ItemDifference",
     "ItemName",
     "MeanResult",
     "Metric",
     "MetricResult",
     "OverallComparison",
-    "ProtocolDifference",
     "Result",
     "SideScores",
     "Summary",
@@ -90,8 +82,6 @@ __all__ = [
     "TaskComparison",
     "TaskDifference",
     "TaskResult",
-    "UnscoredReason",
-    "Verdict",
     "WrongPage",
     "adjust_comparisons",
     "aggregate",
@@ -100,13 +90,9 @@ __all__ = [
     "check_scores",
     "compare_sides",
     "compare_tasks",
-    "counting_rule",
-    "differing_steps",
     "encode_json",
-    "is_ratio_of_sums",
     "iter_stored_scores",
     "join_json",
-    "known_metrics",
     "list_task_differences",
     "mark_equal",
     "merge_unscored",
@@ -129,6 +115,5 @@ __all__ = [
     "to_json",
     "unclear_samples",
     "unused_decisions",
-    "verdict_of",
     "write_scores",
 ]

@@ -119,13 +119,13 @@ def differing_steps(
     Raises:
         KeyError: a metric of these has no rule.
     """
-    both = (
+    official, strict = (
         list_steps(protocol, declared, query, metric)
         for protocol, metric in zip(PROTOCOLS, metrics, strict=True)
     )
-    for official, strict in zip(*both, strict=True):
-        if official.what != strict.what:
-            yield ProtocolDifference(step=official.name, official=official.what, strict=strict.what)
+    for step, what in official.items():
+        if what != strict[step]:
+            yield ProtocolDifference(step=step, official=what, strict=strict[step])
 
 
 def _difference(

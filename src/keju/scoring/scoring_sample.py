@@ -30,7 +30,7 @@ from keju.scoring.decisions import (
     answer_code,
     check_value,
 )
-from keju.scoring.verdicts import Verdict, verdict_of_answer, verdict_without_answer
+from keju.scoring.verdicts import Verdict, verdict_of
 from keju.text import add_reasoning
 
 _FIRST_YES_NO = re.compile(
@@ -232,21 +232,8 @@ class ScoringSample:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The verdict on the response.
-
-        An answer is extracted only where the verdict depends on it: of a loop, a long response,
-        extraction takes longer than everything else.
-        """
-        answer = self.item.answer or self.item.answer_simplified
-        return verdict_without_answer(
-            self.response, self.form, transcription=self.item.transcription, answer=answer
-        ) or verdict_of_answer(
-            self.response,
-            answer=answer,
-            extracted=self.answer is not None,
-            wrapped=self.form == "transcription" and self.reading.rule == "JSON",
-            in_english=self.form == "text" and self.query.answer_language == "en",
-        )
+        """The verdict on the response."""
+        return verdict_of(self)
 
 
 computed_once = lru_cache(maxsize=4)
