@@ -86,12 +86,7 @@ def score(
     from keju.cli.output.brief import print_briefly
     from keju.cli.output.console import translate
     from keju.cli.output.run_summary import unfinished_lines
-    from keju.cli.output.score_tables import (
-        means_table,
-        more_tables,
-        scores_tables,
-        summary_lines,
-    )
+    from keju.cli.output.score_tables import means_table, scores_tables, summary_lines
     from keju.definitions import without_official
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
@@ -143,7 +138,7 @@ def score(
         *(_decision_lines(run, adjudicated, extractor, results) if run else ()),
     ]
     print_briefly(
-        [*scores_tables(results, models, width=out.width), *more_tables(results, models), *lines],
+        [*scores_tables(results, models, width=out.width), *lines],
         [means_table(results, models), *lines],
         everything=everything,
     )
