@@ -23,7 +23,9 @@ from benchmarks.metrics import answers
 from keju.files import write_atomic
 from keju.items import Item, Response
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import join_json, score_models, summarise_with_json
+from keju.scoring import encode_json, join_json, score_models
+from keju.scoring.scores_parquet import read_frames
+from keju.scoring.stored import scores_path
 
 
 def main() -> None:
@@ -63,8 +65,11 @@ def write_run(run: RunFolder, pairs: list[tuple[Item, Response]], names: list[st
 
 def report(run: RunFolder, workers: int, items: int, models: int) -> None:
     wall, cpu = time.perf_counter(), cpu_seconds()
-    found = map(summarise_with_json, score_models(run, workers=workers))
-    write_atomic(run.path / "out.json", join_json(summary.json for summary in found))
+    parts = (
+        encode_json(read_frames(scores_path(run, summary.model)), summary.results)
+        for summary in score_models(run, workers=workers)
+    )
+    write_atomic(run.path / "out.json", join_json(parts))
     wall, cpu = time.perf_counter() - wall, cpu_seconds() - cpu
     own, others = (
         resource.getrusage(who).ru_maxrss / 1024

@@ -17,11 +17,11 @@ from keju.items import Protocol
 from keju.scoring import (
     PROTOCOLS,
     TaskDifference,
-    counting_rule,
-    differing_steps,
     list_task_differences,
+    metric_of,
     scores_frame,
 )
+from keju.scoring.protocol_differences import differing_steps
 from tests.support.specimens import ITEMS, SPECIMENS, scores_of
 
 APART = 0.02
@@ -128,8 +128,9 @@ def _family(members: Sequence[tuple[Task, Query]]) -> str:
     for protocol in PROTOCOLS:
         beside = query.metrics(protocol)[1:]
         rules = [
-            f"**{_escaped(metric)}**, {counting_rule(protocol, task.benchmark, query.form, metric)}"
-            for metric in beside
+            f"**{_escaped(name)}**, {metric.rule}"
+            for name in beside
+            if (metric := metric_of(protocol, task.benchmark, query.form, name))
         ]
         if rules:
             lines += [f"Beside it in {protocol}: " + "; ".join(rules) + ".\n"]

@@ -23,7 +23,8 @@ from keju.judging.prompting import read_rubrics
 from keju.judging.raters import read_ratings
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring import ModelScores, read_decisions, read_scores, score_models
+from keju.scoring import Summary, read_decisions, read_scores, score_models
+from keju.scoring.stored import scores_path
 from tests.annotation.conftest import HOSTILE, after, write_dataset
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -192,14 +193,15 @@ def test_unclear_answers_are_adjudicated_without_reference_or_model(serving, set
     assert sorted(row["value"] for row in rows) == ["A", "C", "none", "none"]
     stored = {(r.model, r.item): r.text for r in RunFolder.open(answered).responses()}
     assert all(stored[row["model"], row["item"]] == row["answer"] for row in rows)
-    models = score_models(RunFolder.open(answered), decisions=read_decisions(path))
-    scored = list(map(decided, models))
+    folder = RunFolder.open(answered)
+    models = score_models(folder, decisions=read_decisions(path))
+    scored = [decided(folder, summary) for summary in models]
     assert sorted(letter for letters in scored for letter in letters) == ["", "", "A", "C"]
 
 
-def decided(found: ModelScores) -> list[str]:
+def decided(folder: RunFolder, found: Summary) -> list[str]:
     """The values of strict that people decided."""
-    return [score.extracted for score in read_scores(found.scores)
+    return [score.extracted for score in read_scores(scores_path(folder, found.model))
             if score.metric == "Acc" and "unclear:people@" in score.signature]  # fmt: skip
 
 
@@ -260,10 +262,11 @@ def test_unclear_answers_of_every_form_but_boxes_are_decided(serving, set_sessio
     assert values == {subject: STORED[queue._answers[subject][1]] for subject in subjects}
     assert {row["answer"] for row in rows} == {f"'{UNSURE}", f"'{NO_NAMES}"}
     decisions = read_decisions(unsure / "decisions.csv")
+    folder = RunFolder.open(unsure)
     scores = [
         score
-        for scored in score_models(RunFolder.open(unsure), decisions=decisions)
-        for score in read_scores(scored.scores)
+        for summary in score_models(folder, decisions=decisions)
+        for score in read_scores(scores_path(folder, summary.model))
     ]
     read = {score.extracted for score in scores if score.protocol == "strict" and score.extracted}
     assert read >= {"或此", "12", "或此、或彼", "B", "No"}

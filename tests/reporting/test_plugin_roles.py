@@ -7,13 +7,11 @@ import pytest
 from keju.analysis.blank_pages import blank_page_rows, invented_in, invented_rows
 from keju.analysis.run_set import load_runs
 from keju.analysis.swapped import swapped_in, swapped_of
-from keju.cli.output.reading_lines import reading_lines
 from keju.datasets.readers import import_dataset
 from keju.models import role_of
 from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import RunFolder
 from keju.scoring import score_run
-from keju.scoring.aggregate import aggregate
 from tests.support.plugged import run_here
 from tests.support.scored_runs import picture
 
@@ -119,9 +117,3 @@ def test_a_plug_in_s_baseline_and_engine_are_those_also_where_it_is_not_loaded(s
     ] == 4
     for check in (swapped_in(scored), swapped_of(run_set)):
         assert [each.models for each in check.found] == [("my-engine",)] * 2
-
-
-def test_the_sentences_below_the_scores_leave_out_a_plug_in_s_baseline(scored):
-    lines = list(reading_lines(aggregate(score_run(scored)), scored))
-    assert lines
-    assert all(line.startswith("my-engine") for line in lines)

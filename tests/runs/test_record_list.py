@@ -70,6 +70,20 @@ def test_items_are_found_by_task_and_id(monkeypatch, most):
     assert stored.item_of(replace(record, item="i99")) is None
 
 
+@pytest.mark.parametrize("collide", [False, True])
+def test_of_items_with_one_name_the_last_counts(monkeypatch, collide):
+    if collide:
+        monkeypatch.setattr("keju.runs.record_list.hash", lambda _: 7, raising=False)
+    items = _items(12)
+    stored = StoredItems([*items, replace(items[7], question="again")])
+    record = Score(
+        key="k", item="i7", model="m", benchmark="b", task="t1", protocol="strict", metric="x",
+        value=None,
+    )  # fmt: skip
+    assert stored.place_of(record) == 12
+    assert stored.place_of(replace(record, item="i8", task="t2")) == 8
+
+
 def test_a_write_of_a_part_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Short(io.FileIO):
         def write(self, data: bytearray) -> int:

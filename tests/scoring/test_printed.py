@@ -10,14 +10,13 @@ from keju.metrics import bleu_unsmoothed
 from keju.scoring import (
     Decision,
     Decisions,
+    Tally,
     aggregate,
     answer_code,
     score_answer,
     scores_frame,
-    summarise,
     to_json,
 )
-from keju.scoring.run import ModelScores
 from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import Defect, ScoringSample
 
@@ -181,5 +180,5 @@ def test_without_the_weights_it_has_no_value_and_says_why(make):
     (found,) = encoded([make("T6", "天地", "天")])
     assert (found.value, found.signature) == (None, "")
     assert "bert-base-chinese" in found.reason or "package" in found.reason
-    summary = summarise(ModelScores("m", scores_frame([found]), {}))
+    summary = Tally([scores_frame([found])]).summary("m", {})
     assert [each.metrics for each in summary.unscored] == [("BERTScore_zhang",)]

@@ -61,7 +61,7 @@ def test_errors_are_turned_round_for_the_difference_alone(make):
     assert (found.official_metric, found.official) == ("CER", pytest.approx(2 / 6))
     assert found.strict == 1
     assert found.difference_least == found.difference_most == pytest.approx(2 / 6)
-    assert "official counts white space and punctuation: 2 edits of 6" in found.largest[0].why
+    assert "official counts 2 edits of 6; strict counts 0 edits of 4" in found.largest[0].why
 
 
 def test_other_script_is_an_edit_for_ancientdoc_alone(make):

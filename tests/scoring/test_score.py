@@ -11,17 +11,18 @@ from keju.items import Item, Line, Response
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import (
     STORED,
+    encode_json,
     join_json,
     metric_of,
     read_scores,
     score_answer,
     score_models,
     score_run,
-    summarise,
-    summarise_with_json,
 )
 from keju.scoring.score import score_samples
+from keju.scoring.scores_parquet import read_frames
 from keju.scoring.scoring_sample import Defect, ScoringSample
+from keju.scoring.stored import scores_path
 from keju.text import LAYERS
 
 
@@ -212,7 +213,7 @@ def test_scoring_again_gives_the_same(run):
 
 def test_a_response_to_an_unknown_item_costs_no_other_and_is_counted(run):
     run.write_items(run.items()[:1])
-    (a, b) = map(summarise, score_models(run))
+    (a, b) = score_models(run)
     assert {each.task for result in a.results for each in result.tasks} == {"T1"}
     assert a.strays == {str(run.responses_path("a", "T5")): 1}
     assert list(b.strays.values()) == [1]
@@ -245,9 +246,16 @@ def test_models_shared_out_over_processes_get_the_same_scores(tmp_path, make):
     assert {path.name: read_scores(path) for path in folder.scores_dir.iterdir()} == kept
     folder.write_items([pairs[0][0]])
     models = score_models(folder, (*STORED, "printed"), workers=2)
-    summaries = list(map(summarise_with_json, models))
+    summaries = list(models)
     assert [sum(summary.strays.values()) for summary in summaries] == [1, 1, 1, 1]
-    whole = json.loads(b"".join(join_json(summary.json for summary in summaries)))
+    whole = json.loads(
+        b"".join(
+            join_json(
+                encode_json(read_frames(scores_path(folder, summary.model)), summary.results)
+                for summary in summaries
+            )
+        )
+    )
     assert list(whole) == ["a", "b/c", "d", "e:f"]
     expected = {score.metric: score.value for score in alone[:13] if score.protocol == "official"}
     assert whole["d"]["official"]["tasks"]["1"] == {name: expected[name] for name in expected}

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from keju.items import Response
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import aggregate, iter_stored_scores, read_fingerprint, score_models, summarise
+from keju.scoring import aggregate, iter_stored_scores, read_fingerprint, score_models
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def _line(response: Response) -> bytes:
 
 
 def _scored(run: RunFolder):
-    (summary,) = map(summarise, score_models(run))
+    (summary,) = score_models(run)
     ((_, scores),) = iter_stored_scores(run)
     return summary, list(scores), read_fingerprint(run.scores_dir / "m.parquet")
 

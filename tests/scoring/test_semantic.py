@@ -11,7 +11,7 @@ import pytest
 from keju.encoders import ENCODERS, Encoders
 from keju.items import Item, Response
 from keju.scoring import score_responses
-from keju.scoring.score import score_samples
+from keju.scoring.score import iter_scores, score_samples
 from keju.scoring.scoring_sample import ScoringSample
 
 
@@ -145,7 +145,7 @@ def test_the_floor_is_that_of_the_runs_items_not_of_those_answered(encoders):
     samples = [sample("T6", t, "治国要用贤能", name=str(n)) for n, t in enumerate(truths)]
     every = values(score_samples(samples, ("strict",), encoders), "strict", "BERTScore_floor")
     items = [each.item for each in samples]
-    (_, first) = score_samples(samples[:1], ("strict",), encoders, items)
+    (_, first) = iter_scores(samples[:1], ("strict",), encoders, items)
     assert first.value == pytest.approx(every[0], abs=1e-6)
 
 

@@ -2,21 +2,28 @@
 
 import pytest
 
-from keju.items import Response
-from keju.scoring import verdict_of
-from keju.scoring.verdicts import is_looping, is_refusal
+from keju.items import Item, Response
+from keju.scoring.scoring_sample import ScoringSample
+from keju.scoring.verdicts import is_looping, is_refusal, verdict_of
 
+TASKS = {"transcription": "T1", "text": "T6", "letter": "T5"}
 PAGE = "学而时习之不亦说乎有朋自远方来不亦乐乎人不知而不愠不亦君子乎"
 
 
-def response(text="", status="answered"):
-    return Response(
-        key="k", item="i", model="m", benchmark="MCS-Bench", task="T1", status=status, text=text
-    )
+def verdict(text, form="transcription", *, status="answered", page="", answer=PAGE):
+    item = Item(
+        id="i", benchmark="MCS-Bench", task=TASKS[form], answer=answer, transcription=page,
+        question="问？\nA. 甲\nB. 乙",
+    )  # fmt: skip
+    response = Response(
+        key="k", item="i", model="m", benchmark="MCS-Bench", task=item.task, status=status,
+        text=text,
+    )  # fmt: skip
+    return verdict_of(ScoringSample(item, response))
 
 
 @pytest.mark.parametrize(
-    ("text", "status", "verdict"),
+    ("text", "status", "expected"),
     [
         ("", "failed", "failed"),
         ("error: out of memory", "failed", "failed"),
@@ -31,20 +38,20 @@ def response(text="", status="answered"):
         ("天地", "answered", "ok"),
     ],
 )
-def test_the_first_verdict_that_holds(text, status, verdict):
-    assert verdict_of(response(text, status), "transcription") == verdict
+def test_the_first_verdict_that_holds(text, status, expected):
+    assert verdict(text, status=status) == expected
 
 
 def test_reading_the_page_out_instead_of_answering():
-    assert verdict_of(response(PAGE), "text", transcription=PAGE, answer="好学") == "transcribed"
-    assert verdict_of(response(PAGE), "text", transcription=PAGE, answer=PAGE) == "ok"
-    assert verdict_of(response(PAGE), "transcription", transcription=PAGE) == "ok"
-    assert verdict_of(response("好学的意思"), "text", transcription=PAGE) == "ok"
+    assert verdict(PAGE, "text", page=PAGE, answer="好学") == "transcribed"
+    assert verdict(PAGE, "text", page=PAGE, answer=PAGE) == "ok"
+    assert verdict(PAGE, "transcription", page=PAGE) == "ok"
+    assert verdict("好学的意思", "text", page=PAGE) == "ok"
 
 
 def test_unparsable_and_off_format():
-    assert verdict_of(response("A或B"), "letter", extracted=False) == "unparsable"
-    assert verdict_of(response("[...]"), "transcription", wrapped=True) == "off-format"
+    assert verdict("A或B", "letter", answer="A") == "unparsable"
+    assert verdict('{"text": "天地"}') == "off-format"
 
 
 @pytest.mark.parametrize("piece", ["天", "天地", "子曰：学而时习之，不亦说乎？"])

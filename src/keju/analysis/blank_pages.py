@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -14,7 +14,7 @@ from keju.definitions import is_blank
 from keju.errors import shortened
 from keju.items import PromptVariant, Response, get_group, variant_of
 from keju.runs import RunFolder
-from keju.scoring import Summary
+from keju.scoring import Result
 from keju.scoring.blank_pages import (
     FEWEST_BLANK,
     InventedText,
@@ -91,10 +91,11 @@ def invented_in(run: RunFolder) -> InventedBy:
     return dict(sorted(counted.items(), key=lambda one: asked.index(one[0][0])))
 
 
-def with_blank_pages(summary: Summary, counted: InventedBy) -> dict[str, bytes]:
-    """The JSON of a model's scores, with the counts of its blank pages."""
-    parts = dict(summary.json)
-    for who, name in result_names(summary.results).items():
+def with_blank_pages(
+    parts: dict[str, bytes], results: Sequence[Result], counted: InventedBy
+) -> dict[str, bytes]:
+    """The JSON of a model's scores by name, with the counts of its blank pages."""
+    for who, name in result_names(results).items():
         if name in parts and (of_tasks := counted.get(who)):
             json = msgspec.json.decode(parts[name], type=dict[str, msgspec.Raw])
             counts = {

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from msgspec.structs import replace
 
 from keju.cli.app import WITH_FAILURES, app, err, note, out, print_json, program, say
 from keju.cli.grouped_options import with_groups
@@ -23,12 +22,13 @@ from keju.cli.options import (
 from keju.cli.report_options import ContentOptions, CostOptions, TableFiles
 from keju.errors import UsageError
 from keju.items import Protocol
+from keju.local_paths import shell_quoted
 from keju.texts import _, n_
 from keju.texts import language as terminal_language
 
 if TYPE_CHECKING:
     from keju.runs import RunFolder
-    from keju.scoring import Summary
+    from keju.scoring import Result, Summary
 
 MOST_PICTURES = 1000.0
 """Megabytes; browsers cannot open a larger page."""
@@ -84,79 +84,61 @@ def score(
     from keju.analysis.blank_pages import invented_in, with_blank_pages
     from keju.cli.output.brief import print_briefly
     from keju.cli.output.console import translate
-    from keju.cli.output.reading_lines import reading_lines
-    from keju.cli.output.score_tables import (
-        means_table,
-        more_tables,
-        scores_tables,
-        summary_lines,
-    )
+    from keju.cli.output.run_summary import unfinished_lines
+    from keju.cli.output.score_tables import means_table, scores_tables, summary_lines
     from keju.definitions import without_official
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
     from keju.judging.extracting import gather_decisions
     from keju.reporting.answer_readings import readings_lines
     from keju.runs import RunFolder
-    from keju.scoring import (
-        ModelScores,
-        join_json,
-        score_models,
-        score_responses,
-        scores_frame,
-        summarise,
-        summarise_with_json,
-    )
+    from keju.scoring import Tally, encode_json, join_json, score_models, score_responses
+    from keju.scoring.scores_parquet import read_frames, scores_frame
+    from keju.scoring.stored import scores_path
 
     protocols = _protocols_of(protocol)
     encoders = Encoders(parse_semantic(semantic or []), default_cache_path())
-    sum_up = summarise if json_out is None else summarise_with_json
-    scored_models: Iterable[ModelScores]
-    run: RunFolder | None = None
-    if what.is_dir():
-        run, cores = RunFolder.open(what), os.cpu_count() or 1
+    run = RunFolder.open(what) if what.is_dir() else None
+    if run is None:
+        if (adjudicated or extractor) and what.exists():
+            raise UsageError("--adjudicated and --extractor are for a run, not for a response file")
+        frame = scores_frame(score_responses(what, protocols, encoders))
+        scored = iter([Tally([frame]).summary(what.stem, {})])
+    else:
         if "strict" not in protocols and (why := without_official(run.iter_items())):
             # Before anything is written: the scores of the other protocol would be lost.
             raise UsageError("{}: {}", what, why)
         decisions = gather_decisions(run, adjudicated, extractor or "")
-        scored_models = score_models(run, protocols, encoders, decisions=decisions, workers=cores)
-    elif (adjudicated or extractor) and what.exists():
-        raise UsageError("--adjudicated and --extractor are for a run, not for a response file")
-    else:
-        scored_models = [
-            ModelScores(what.stem, scores_frame(score_responses(what, protocols, encoders)), {})
-        ]
+        cores = os.cpu_count() or 1
+        scored = score_models(run, protocols, encoders, decisions=decisions, workers=cores)
     summaries: list[Summary] = []
-    blank = invented_in(run) if json_out is not None and run else {}
 
-    def parts() -> Iterator[dict[str, bytes]]:
-        for summary in map(sum_up, scored_models):
-            summaries.append(replace(summary, json={}))
-            yield with_blank_pages(summary, blank) if blank else summary.json
+    def summed() -> Iterator[Summary]:
+        for summary in scored:
+            summaries.append(summary)
+            yield summary
         if not any(summary.results for summary in summaries):
             raise UsageError("{}: no responses to score", what)
 
+    def json_of(summary: Summary) -> dict[str, bytes]:
+        frames = read_frames(scores_path(run, summary.model)) if run else iter([frame])
+        return with_blank_pages(encode_json(frames, summary.results), summary.results, blank)
+
     if json_out is None:
-        deque(parts(), maxlen=0)
+        deque(summed(), maxlen=0)
     else:
-        write_atomic(json_out, join_json(parts()))
+        blank = invented_in(run) if run else {}
+        write_atomic(json_out, join_json(map(json_of, summed())))
     results = [result for summary in summaries for result in summary.results]
     models = [summary.model for summary in summaries]
-    of_run = _lines_of_run(run, adjudicated, extractor) if run else []
-    # If replies are stored and not used, that is printed instead of the price of new ones.
-    decidable = run if run and (extractor or not _stored_extractors(run)) else None
-    read_by = readings_lines(results, decidable)
-    lines, readings = (
-        list(map(translate, each))
-        for each in ([*of_run, *summary_lines(summaries), *read_by], reading_lines(results, run))
-    )
+    lines = [
+        *(unfinished_lines(run) if run else ()),
+        *map(translate, [*summary_lines(summaries), *readings_lines(results)]),
+        *(_decision_lines(run, adjudicated, extractor, results) if run else ()),
+    ]
     print_briefly(
-        [
-            *scores_tables(results, models, width=out.width),
-            *more_tables(results, models),
-            *readings,
-            *lines,
-        ],
-        [means_table(results, models), *lines, *readings],
+        [*scores_tables(results, models, width=out.width), *lines],
+        [means_table(results, models), *lines],
         everything=everything,
     )
     if json_out is not None:
@@ -179,61 +161,47 @@ def _protocols_of(name: ProtocolName) -> tuple[Protocol, ...]:
     return (name,)
 
 
-def _stored_extractors(run: RunFolder) -> list[str]:
+def _decision_lines(
+    run: RunFolder, adjudicated: Path | None, extractor: str | None, results: Sequence[Result]
+) -> Iterator[str]:
+    """The lines on decisions of unclear answers: those that are not used, and how to make them."""
     from keju.judging.store import ExtractionFolder
-
-    return ExtractionFolder(run).replied()
-
-
-def _lines_of_run(run: RunFolder, adjudicated: Path | None, extractor: str | None) -> list[str]:
-    """The notes on a scored run that are printed below its scores."""
-    from keju.analysis.blank_pages import invented_lines
-    from keju.analysis.swapped import swap_lines, swapped_in
-    from keju.analysis.unpublished_settings import otherwise_lines
-    from keju.cli.output.run_summary import unfinished_lines
+    from keju.reporting.answer_readings import MOST_UNCLEAR
     from keju.scoring import read_decisions, unused_decisions
 
-    label = run.manifest().label
-    lines: list[str] = [_("Label of the run: {}", label)] if label else []
-    lines += [*unfinished_lines(run), *otherwise_lines(run.manifest())]
-    lines += [*swap_lines(swapped_in(run)), *invented_lines(run)]
+    extractors = ExtractionFolder(run).replied() if (run.path / "extractions").is_dir() else []
+    unclear = any(task.unclear > MOST_UNCLEAR for result in results for task in result.tasks)
     if extractor in run.manifest().models:
-        lines.append(
-            _(
-                "{} reads its own answers. Use another extractor to compare it with others",
-                extractor,
-            )
+        yield _(
+            "{} reads its own answers. Use another extractor to compare it with others", extractor
         )
-    elif not extractor and (extractors := _stored_extractors(run)):
-        lines.append(
-            _(
-                "Stored replies of the extractor {} are not used. Use them: keju score {} "
-                "--extractor {}",
-                ", ".join(extractors),
-                run.path,
-                extractors[0],
-            )
+        yield _(
+            "Stored replies of the extractor {} are not used. Use them: keju score {} "
+            "--extractor {}",
+            ", ".join(extractors),
+            run.path,
+            extractors[0],
+        )
+    if (extractor or not extractors) and unclear:
+        yield _(
+            "To decide the unclear answers by a model: {} (--plan prints the cost); by people: {}",
+            f"keju judge extract {shell_quoted(str(run.path))} --model M",
+            f"keju serve {shell_quoted(str(run.path))}",
         )
     if not adjudicated and (run.path / "decisions.csv").is_file():
-        lines.append(
-            _(
-                "People's decisions on unclear answers are not used. Use them: keju score {0} "
-                "--adjudicated {0}/decisions.csv",
-                run.path,
-            )
+        yield _(
+            "People's decisions on unclear answers are not used. Use them: keju score {0} "
+            "--adjudicated {0}/decisions.csv",
+            run.path,
         )
     if adjudicated and (unused := unused_decisions(read_decisions(adjudicated), run)):
-        lines.append(
-            n_(
-                "{n:,} decision in {} not counted: the run does not have the answer, or it has "
-                "changed",
-                "{n:,} decisions in {} not counted: the run does not have the answer, or it has "
-                "changed",
-                unused,
-                adjudicated,
-            )
+        yield n_(
+            "{n:,} decision in {} not counted: the run does not have the answer, or it has changed",
+            "{n:,} decisions in {} not counted: the run does not have the answer, or it has "
+            "changed",
+            unused,
+            adjudicated,
         )
-    return lines
 
 
 @app.command()

@@ -71,14 +71,11 @@ def shown_readings(results: Iterable[Result]) -> list[AnswerReadings]:
     return [] if all(row.is_plain for row in readings) else readings
 
 
-def readings_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[Text]:
-    """A line for each model whose answers were not all read by the rules, then what decides them.
-
-    The commands are named if more than 5 % of the answers in a task are unclear.
+def readings_lines(results: Sequence[Result]) -> Iterator[Text]:
+    """A line for each model whose answers were not all read by the rules, then the unclear tasks.
 
     Args:
         results: the results of all models and prompt variants.
-        run: the run; None for a file of responses, for which there are no decisions.
     """
     variants = {result.variant for result in results}
     rows = []
@@ -89,20 +86,14 @@ def readings_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator
     if all(row.is_plain for row in rows):
         return
     for row in sum_of_tasks(rows)[:_MOST_LINES]:
-        yield _("{}: {}", row.model, _readings_text(row))
-    if (unclear := _describe_unclear(rows)) is not None:
-        yield unclear
-        if run is not None:
-            yield decision_line([run.path])
-
-
-def _readings_text(row: AnswerReadings) -> Text:
-    """The shares in percent, in one line."""
-    shares = [row.share(name) for name in ("reader", "model", "person", "unclear")]
-    return _(
-        "read {} · model {} · people {} · unclear {} %",
-        *(percent(share) if share else "0" for share in shares),
-    )
+        shares = [row.share(name) for name in ("reader", "model", "person", "unclear")]
+        yield _(
+            "{}: read {} · model {} · people {} · unclear {} %",
+            row.model,
+            *(percent(share) if share else "0" for share in shares),
+        )
+    if tasks := [row for row in rows if row.share("unclear") > MOST_UNCLEAR]:
+        yield _describe_unclear(sorted(tasks, key=lambda row: -row.share("unclear")))
 
 
 def sum_of_tasks(rows: Sequence[AnswerReadings]) -> list[AnswerReadings]:
@@ -115,14 +106,7 @@ def sum_of_tasks(rows: Sequence[AnswerReadings]) -> list[AnswerReadings]:
     return [AnswerReadings(model, "", counts) for model, counts in by_model.items()]
 
 
-def _describe_unclear(rows: Iterable[AnswerReadings]) -> Text | None:
-    """The tasks with more than 5 % unclear answers; None without any."""
-    tasks = sorted(
-        (row for row in rows if row.share("unclear") > MOST_UNCLEAR),
-        key=lambda row: -row.share("unclear"),
-    )
-    if not tasks:
-        return None
+def _describe_unclear(tasks: Sequence[AnswerReadings]) -> Text:
     parts = [
         _("{} {} % ({})", row.task, unclear_percent(row.share("unclear")), row.model)
         for row in tasks[:_MOST_NAMED]

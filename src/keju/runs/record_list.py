@@ -10,6 +10,7 @@ from itertools import islice
 from typing import IO, TypeVar, overload
 
 import msgspec
+import numpy as np
 
 from keju.files import read_at
 from keju.items import Item, Response, Score
@@ -104,39 +105,52 @@ class RecordList(Sequence[T]):
 
 
 class StoredItems(RecordList[Item]):
-    """Items in their order, and the place of each by task, query and id.
+    """Items in their order, found by task, query and id.
 
-    A long list is on disk (`RecordList`); in memory are the ids, about 200 bytes each. Where an id
-    is repeated in a query, the last item counts.
+    A long list is on disk (`RecordList`); 20 bytes of memory are used per item. Where an id is
+    repeated in a query, the last item counts.
 
     Args:
         items: the items.
     """
 
     def __init__(self, items: Iterable[Item]) -> None:
-        self._places: dict[tuple[str, str], dict[str, int]] = {}
+        self.tasks: set[str] = set()
+        """The tasks of the items."""
+        # Python's hashes of (task, query, id) take a tenth of the memory of a dictionary of ids.
+        hashes = array("q")
         super().__init__(Item)
         for item in items:
+            self.tasks.add(item.task)
+            hashes.append(hash((item.task, item.query, item.id)))
             self.append(item)
-
-    def append(self, item: Item) -> None:
-        """Add an item at the end."""
-        self._places.setdefault((item.task, item.query), {})[item.id] = len(self)
-        super().append(item)
-
-    @property
-    def tasks(self) -> set[str]:
-        """The tasks of the items."""
-        return {task for task, _ in self._places}
+        ordered = np.frombuffer(hashes, dtype=np.int64)
+        order = np.argsort(ordered, kind="stable")
+        self._hashes = array("q", ordered[order].tobytes())
+        self._places = array("I", order.astype(np.uint32).tobytes())
 
     def place_of(self, record: Response | Score) -> int | None:
         """The place of the item of a response or score; None where there is none."""
-        return self._places.get((record.task, record.query), {}).get(record.item)
+        found = self._find(record)
+        return found[0] if found else None
 
     def item_of(self, record: Response | Score) -> Item | None:
         """The item of a response or score; None where there is none."""
-        place = self.place_of(record)
-        return None if place is None else self[place]
+        found = self._find(record)
+        return found[1] if found else None
+
+    def _find(self, record: Response | Score) -> tuple[int, Item] | None:
+        name = record.task, record.query, record.item
+        wanted = hash(name)
+        index = bisect_right(self._hashes, wanted) - 1
+        while index >= 0 and self._hashes[index] == wanted:
+            place = self._places[index]
+            item = self[place]
+            # Two names can have one hash.
+            if (item.task, item.query, item.id) == name:
+                return place, item
+            index -= 1
+        return None
 
 
 class LazyList(Sequence[T]):

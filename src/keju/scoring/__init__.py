@@ -4,14 +4,12 @@
 catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_json` writes both down.
 """
 
-from keju.scoring.aggregate import aggregate, aggregate_frames, is_ratio_of_sums
+from keju.scoring.aggregate import Tally, aggregate
 from keju.scoring.decisions import NO_DECISIONS, Decision, Decisions, answer_code, read_decisions
-from keju.scoring.export import join_json, to_json
+from keju.scoring.export import encode_json, join_json, to_json
 from keju.scoring.floors import WrongPage
 from keju.scoring.lookup import (
     check_metrics,
-    counting_rule,
-    known_metrics,
     metric_names,
     metric_of,
     metric_row,
@@ -21,25 +19,30 @@ from keju.scoring.means import NO_RESPONSES
 from keju.scoring.metric import Metric
 from keju.scoring.model_comparison import (
     Difference,
+    ItemName,
     OverallComparison,
+    SideScores,
     TaskComparison,
     adjust_comparisons,
-    compare_errors,
     compare_sides,
     compare_tasks,
     mark_equal,
 )
 from keju.scoring.own_metrics import metric
 from keju.scoring.protocol_differences import (
-    ItemDifference,
-    ProtocolDifference,
     TaskDifference,
-    differing_steps,
     list_task_differences,
 )
-from keju.scoring.results import BenchmarkResult, MeanResult, MetricResult, Result, TaskResult
+from keju.scoring.results import (
+    BenchmarkResult,
+    MeanResult,
+    MetricResult,
+    Result,
+    Summary,
+    TaskResult,
+    merge_unscored,
+)
 from keju.scoring.run import (
-    ModelScores,
     score_answers,
     score_models,
     score_responses,
@@ -49,21 +52,13 @@ from keju.scoring.run import (
 )
 from keju.scoring.score import PROTOCOLS, STORED, score_answer
 from keju.scoring.scores_parquet import read_fingerprint, read_scores, scores_frame, write_scores
-from keju.scoring.side_scores import ItemName, SideScores
 from keju.scoring.signatures import metric_signature
 from keju.scoring.stored import (
     check_scores,
     iter_stored_scores,
     stored_frames,
 )
-from keju.scoring.summary import (
-    Summary,
-    UnscoredReason,
-    merge_unscored,
-    summarise,
-    summarise_with_json,
-)
-from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
+from keju.scoring.verdicts import VERDICTS
 
 __all__ = [
     "NO_DECISIONS",
@@ -75,38 +70,29 @@ __all__ = [
     "Decision",
     "Decisions",
     "Difference",
-    "ItemDifference",
     "ItemName",
     "MeanResult",
     "Metric",
     "MetricResult",
-    "ModelScores",
     "OverallComparison",
-    "ProtocolDifference",
     "Result",
     "SideScores",
     "Summary",
+    "Tally",
     "TaskComparison",
     "TaskDifference",
     "TaskResult",
-    "UnscoredReason",
-    "Verdict",
     "WrongPage",
     "adjust_comparisons",
     "aggregate",
-    "aggregate_frames",
     "answer_code",
     "check_metrics",
     "check_scores",
-    "compare_errors",
     "compare_sides",
     "compare_tasks",
-    "counting_rule",
-    "differing_steps",
-    "is_ratio_of_sums",
+    "encode_json",
     "iter_stored_scores",
     "join_json",
-    "known_metrics",
     "list_task_differences",
     "mark_equal",
     "merge_unscored",
@@ -126,11 +112,8 @@ __all__ = [
     "score_run",
     "scores_frame",
     "stored_frames",
-    "summarise",
-    "summarise_with_json",
     "to_json",
     "unclear_samples",
     "unused_decisions",
-    "verdict_of",
     "write_scores",
 ]

@@ -1,4 +1,4 @@
-"""`aggregate`: the values of tasks, domains and benchmarks, computed from the scores of items.
+"""`Tally`: the values of tasks, domains and benchmarks, computed from the scores of items.
 
 Sums are exact (`math.fsum`), so no value depends on the order of the scores.
 """
@@ -6,20 +6,22 @@ Sums are exact (`math.fsum`), so no value depends on the order of the scores.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from keju.definitions import Query, Task, task, tasks
+from keju.definitions import Query, task, tasks
 from keju.items import AnswerForm, PromptVariant, Protocol, Score
 from keju.registry import PluginError
-from keju.scoring.lookup import find_metrics
+from keju.scoring.lookup import metric_of
 from keju.scoring.means import benchmark_result
 from keju.scoring.metric import Metric, Stats
-from keju.scoring.results import MetricResult, Result, TaskResult
-from keju.scoring.scores_parquet import SCHEMA, frames_of
+from keju.scoring.results import MetricResult, Result, Summary, TaskResult, UnscoredReason
+from keju.scoring.scores_parquet import frames_of, scores_frame
 from keju.scoring.signatures import origin_of
 from keju.statistics.resampling import Floats
 from keju.text import LAYERS
@@ -27,17 +29,12 @@ from keju.texts import _
 
 _RESULT = ("model", "setting", "script", "wording", "protocol")
 _METRIC = ("task", "query", "metric")
-_COUNTED = ("status", "verdict", "reason", "read_by", "signature", "part_names")
-"""Columns of texts of which a metric has few, so that each is in memory once."""
-
-_ByQuery = dict[tuple[str, str], dict[str, list[pl.DataFrame]]]
-"""The scores of one model in tables, by task and query, then by metric."""
-
-_Find = Callable[[str], Metric | None]
-"""The metric of a name, among those of one protocol, benchmark and form."""
 
 Columns = Mapping[str, Floats]
 """The sufficient statistics of some scores by name, one number a score; NaN where it has none."""
+
+Numbers = Mapping[str, "array[float] | Floats"]
+"""Statistics by name: one number a score, or fewer numbers with the same exact sum."""
 
 
 def aggregate(scores: Iterable[Score]) -> list[Result]:
@@ -47,32 +44,173 @@ def aggregate(scores: Iterable[Score]) -> list[Result]:
     mean of its tasks' main metrics; a benchmark's the plain mean of its domains. Parts without a
     value are listed as missing, never dropped silently. `printed` has no means.
     """
-    return aggregate_frames(frames_of(scores))
+    return Tally(frames_of(scores)).results()
 
 
-def aggregate_frames(frames: Iterable[pl.DataFrame]) -> list[Result]:
-    """The same of tables of scores, few of which need be in memory at a time."""
-    keys = (*_RESULT, *_METRIC)
-    needed = [*keys, pl.col(_COUNTED).cast(pl.Categorical), "value", "parts", "if_right"]
-    groups: dict[tuple[Any, ...], _ByQuery] = {}
-    for frame in frames:
-        # Each table is divided when it comes: all of them together would be in memory twice.
-        by_metric = frame.select(needed).partition_by(keys, as_dict=True, include_key=False)
+class Tally:
+    """The values of scores, which are added as tables; few of them are in memory at a time.
+
+    Args:
+        frames: the first tables.
+    """
+
+    def __init__(self, frames: Iterable[pl.DataFrame] = ()) -> None:
+        self._metrics: dict[tuple[Any, ...], dict[tuple[str, str], dict[str, _MetricTally]]] = {}
+        self._without_value: list[pl.DataFrame] = []
+        for frame in frames:
+            self.add(frame)
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Add a table of scores."""
+        by_metric = frame.partition_by(*_RESULT, *_METRIC, as_dict=True, include_key=False)
         for (*result, name, query, metric), rows in by_metric.items():
-            by_query = groups.setdefault(tuple(result), {})
-            by_query.setdefault((name, query), {}).setdefault(metric, []).append(rows)
-    models = list(dict.fromkeys(model for model, *_ in groups))
-    results = [
-        _result(model, PromptVariant(*variant), protocol, groups[model, *variant, protocol])
-        for model, *variant, protocol in groups
-    ]
-    return sorted(results, key=lambda result: (models.index(result.model), result.variant.rank))
+            by_query = self._metrics.setdefault(tuple(result), {})
+            tallies = by_query.setdefault((name, query), {})
+            if metric not in tallies:
+                form = _declared_query(name, query).form
+                protocol, signature = result[-1], _first_text(rows["signature"])
+                benchmark = task(name).benchmark
+                declared = declared_metric(protocol, benchmark, form, metric, signature)
+                tallies[metric] = _MetricTally(declared)
+            tallies[metric].add(rows)
+        self._without_value.append(_select_without_value(frame))
+
+    def results(self) -> list[Result]:
+        """The values of each model, prompt variant and protocol."""
+        models = list(dict.fromkeys(model for model, *_ in self._metrics))
+        results = [
+            _result(model, PromptVariant(*variant), protocol, by_query)
+            for (model, *variant, protocol), by_query in self._metrics.items()
+        ]
+        return sorted(results, key=lambda result: (models.index(result.model), result.variant.rank))
+
+    def summary(self, model: str, strays: Mapping[str, int]) -> Summary:
+        """The values, counts and reasons of one model, whose scores these are."""
+        rows = pl.concat(self._without_value or [_select_without_value(scores_frame([]))])
+        # Of `with-reasoning` the same metrics have no value, for the same reasons.
+        unscored = rows.filter(pl.col("reason") != "", pl.col("protocol") != "with-reasoning")
+        return Summary(
+            model=model,
+            results=tuple(self.results()),
+            unscored=tuple(
+                UnscoredReason(
+                    reason=reason,
+                    metrics=tuple(group["metric"].unique(maintain_order=True)),
+                    responses=group["keys"].explode().n_unique(),
+                    **group.select("task", "item").sort("task", "item").row(0, named=True),
+                )
+                for (reason,), group in unscored.group_by("reason", maintain_order=True)
+            ),
+            failed=rows.filter("is_failed")["keys"].explode().n_unique(),
+            strays=dict(strays),
+        )
 
 
-def _result(model: str, variant: PromptVariant, protocol: Protocol, by_query: _ByQuery) -> Result:
-    order = {(each.id, query.name): place for place, (each, query) in enumerate(_all_queries())}
+def _select_without_value(frame: pl.DataFrame) -> pl.DataFrame:
+    """The failures and the scores without a value, counted: of a million items, few rows.
+
+    `keys` are hashes of the keys of the responses, `task` and `item` name the first item.
+    """
+    by = ["reason", "metric", "protocol", "is_failed"]
+    is_failed = (pl.col("status") == "failed").alias("is_failed")
+    rows = frame.with_columns(is_failed).filter(pl.col("is_failed") | pl.col("value").is_null())
+    return rows.group_by(by, maintain_order=True).agg(
+        pl.col("key").hash().alias("keys"), pl.col("task", "item").sort_by("task", "item").first()
+    )
+
+
+class _MetricTally:
+    """The scores of one metric in a task: counts of their texts, and sums of their statistics.
+
+    Of a metric whose value is not made of sums (a median), every number is kept.
+    """
+
+    def __init__(self, declared: Metric | None) -> None:
+        self.declared = declared
+        self.signature = ""
+        self.items = self.scored = self.answered = 0
+        self.statuses, self.verdicts, self.reasons, self.read_by = (
+            Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+        )  # fmt: skip
+        self._values: dict[str, array[float]] = {}
+        self._every: dict[str, array[float]] = {}
+        self._answered: dict[str, array[float]] = {}
+        self._if_right: dict[str, array[float]] = {}
+
+    def add(self, rows: pl.DataFrame) -> None:
+        """Add some scores of the metric."""
+        scored = rows.filter(pl.col("value").is_not_null())
+        self.items += len(rows)
+        self.scored += len(scored)
+        for counter, texts in (
+            (self.statuses, rows["status"]),
+            (self.verdicts, rows["verdict"]),
+            (self.reasons, rows.filter(pl.col("value").is_null())["reason"]),
+            (self.read_by, scored["read_by"]),
+        ):
+            counter.update(dict(texts.value_counts().iter_rows()))
+        self.signature = self.signature or _first_text(scored["signature"])
+        parts, answered = part_columns(scored), (scored["status"] == "answered").to_numpy()
+        self.answered += int(answered.sum())
+        self._collect(self._values, {"value": scored["value"].to_numpy()}, is_sum=True)
+        self._collect(self._every, parts)
+        self._collect(self._answered, {name: column[answered] for name, column in parts.items()})
+        self._collect(self._if_right, part_columns(scored, if_right=True))
+
+    def _collect(
+        self, numbers: dict[str, array[float]], columns: Columns, *, is_sum: bool = False
+    ) -> None:
+        declared = self.declared
+        is_sum = is_sum or declared is None or declared.over.value is None
+        for name, column in columns.items():
+            collected = numbers.setdefault(name, array("d"))
+            collected.frombytes(column.astype(float).tobytes())
+            if is_sum:
+                numbers[name] = array("d", _exact_parts(collected))
+
+    def result(self, metric: str) -> MetricResult:
+        """The values of the metric over all items."""
+        about: Any = {
+            "metric": metric,
+            "items": self.items,
+            "scored": self.scored,
+            "unscored": _most_frequent_first(self.reasons),
+        }
+        if not self.scored:
+            return MetricResult(value=None, without_failures=None, item_mean=None, **about)
+        return MetricResult(
+            value=pooled_value(self.declared, self._every),
+            without_failures=pooled_value(self.declared, self._answered) if self.answered else None,
+            item_mean=exact_sum(self._values["value"]) / self.scored,
+            layers=_layers(self._every),
+            signature=self.signature,
+            one_sided=_one_sided(self._every),
+            unranked_pairs=_unranked_pairs(self._every),
+            value_if_right=pooled_value(self.declared, self._if_right),
+            **about,
+        )
+
+
+def _exact_parts(numbers: Sequence[float]) -> list[float]:
+    """Few numbers with the same exact sum as many: mostly one or two."""
+    parts: list[float] = []
+    while rest := exact_sum([*numbers, *(-part for part in parts)]):
+        parts.append(rest)
+        if not math.isfinite(rest):
+            break
+    return parts
+
+
+def _result(
+    model: str,
+    variant: PromptVariant,
+    protocol: Protocol,
+    by_query: Mapping[tuple[str, str], dict[str, _MetricTally]],
+) -> Result:
+    queries = [(each.id, query.name) for each in tasks() for query in each.queries]
+    order = {query: place for place, query in enumerate(queries)}
     found = [
-        _task_result(name, query, protocol, by_query.pop((name, query)))
+        _task_result(name, query, protocol, by_query[name, query])
         for name, query in sorted(by_query, key=lambda key: order.get(key, len(order)))
     ]
     named = dict.fromkeys(task(result.task).benchmark for result in found)
@@ -89,85 +227,41 @@ def _result(model: str, variant: PromptVariant, protocol: Protocol, by_query: _B
     )
 
 
-def _all_queries() -> list[tuple[Task, Query]]:
-    return [(each, query) for each in tasks() for query in each.queries]
-
-
 def _task_result(
-    name: str, query: str, protocol: Protocol, tables: Mapping[str, list[pl.DataFrame]]
+    name: str, query: str, protocol: Protocol, tallies: Mapping[str, _MetricTally]
 ) -> TaskResult:
-    by_metric = {metric: pl.concat(frames) for metric, frames in tables.items()}
-    whole = task(name)
-    declared = next(each for each in whole.queries if each.name == query)
-    find = find_metrics(protocol, whole.benchmark, declared.form)
-    named = declared.metrics(protocol)
-    order = [metric for metric in named if metric in by_metric]
+    named = _declared_query(name, query).metrics(protocol)
+    order = [metric for metric in named if metric in tallies]
     order += [
         metric
-        for metric, rows in by_metric.items()
-        if metric not in named and (own := _declared(metric, _signature(rows), find)) and own.origin
+        for metric, tally in tallies.items()
+        if metric not in named and tally.declared and tally.declared.origin
     ]
-    first = by_metric[order[0]] if order else pl.DataFrame(schema=SCHEMA)
-    scored = first.filter(first["value"].is_not_null())
+    first = tallies[order[0]] if order else _MetricTally(None)
+    read_by = _most_frequent_first(first.read_by)
+    read_by.pop("", None)
     return TaskResult(
         task=name,
         query=query,
-        metrics=tuple(_metric_result(metric, by_metric[metric], find) for metric in order),
-        items=len(first),
-        statuses=_counts(first["status"]),
-        verdicts=_counts(first["verdict"]),
-        read_by=_counts(scored["read_by"].filter(scored["read_by"] != "")),
+        metrics=tuple(tallies[metric].result(metric) for metric in order),
+        items=first.items,
+        statuses=_most_frequent_first(first.statuses),
+        verdicts=_most_frequent_first(first.verdicts),
+        read_by=read_by,
     )
 
 
-def _counts(texts: pl.Series) -> dict[str, int]:
-    """How often each text occurs, the most frequent first."""
-    counted = texts.cast(pl.String).value_counts()
-    return dict(sorted(counted.iter_rows(), key=lambda row: (-row[1], row[0])))
+def _declared_query(name: str, query: str) -> Query:
+    return next(each for each in task(name).queries if each.name == query)
 
 
-def _signature(rows: pl.DataFrame) -> str:
-    """The first signature of some scores; empty where none has one."""
-    signatures = rows["signature"].unique(maintain_order=True).to_list()
-    return next(filter(None, signatures), "")
+def _most_frequent_first(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda row: (-row[1], row[0])))
 
 
-def _metric_result(metric: str, rows: pl.DataFrame, find: _Find) -> MetricResult:
-    has_value = rows["value"].is_not_null()
-    scored = rows.filter(has_value)
-    unscored = _counts(rows.filter(~has_value)["reason"])
-    if scored.is_empty():
-        return MetricResult(
-            metric=metric,
-            value=None,
-            without_failures=None,
-            item_mean=None,
-            items=len(rows),
-            scored=0,
-            unscored=unscored,
-        )
-    signature = _signature(scored)
-    declared = _declared(metric, signature, find)
-    parts = part_columns(scored)
-    answered = (scored["status"] == "answered").to_numpy()
-    return MetricResult(
-        metric=metric,
-        value=pooled_value(declared, parts),
-        without_failures=pooled_value(
-            declared, {name: column[answered] for name, column in parts.items()}
-        )
-        if answered.any()
-        else None,
-        item_mean=exact_sum(scored["value"]) / len(scored),
-        items=len(rows),
-        scored=len(scored),
-        unscored=unscored,
-        layers=_layers(parts),
-        signature=signature,
-        one_sided=_one_sided(parts),
-        unranked_pairs=_unranked_pairs(parts),
-        value_if_right=pooled_value(declared, part_columns(scored, if_right=True)),
-    )
+def _first_text(texts: pl.Series) -> str:
+    """The first text that is not empty; empty where there is none."""
+    return next(filter(None, texts.unique(maintain_order=True)), "")
 
 
 def part_columns(rows: pl.DataFrame, *, if_right: bool = False) -> dict[str, Floats]:
@@ -205,7 +299,7 @@ def task_value(scored: Sequence[Score]) -> float | None:
     return pooled_value(metric_of_score(scored[0]), columns_of([score.stats for score in scored]))
 
 
-def pooled_value(metric: Metric | None, parts: Columns) -> float:
+def pooled_value(metric: Metric | None, parts: Numbers) -> float:
     """The value of a metric, from the statistics of the items."""
     if metric and metric.over.value:
         rows = zip(*(column.tolist() for column in parts.values()), strict=True)
@@ -214,15 +308,16 @@ def pooled_value(metric: Metric | None, parts: Columns) -> float:
     return exact_sum(parts["numerator"]) / denominator if denominator else 0.0
 
 
-def exact_sum(numbers: Floats | pl.Series) -> float:
+def exact_sum(numbers: Iterable[float] | Floats) -> float:
     """The sum of numbers, in whatever order they are.
 
     It is infinite, or not a number, only for scores that somebody wrote by hand.
     """
+    numbers = numbers.tolist() if isinstance(numbers, np.ndarray) else list(numbers)
     try:
-        return math.fsum(numbers.tolist() if isinstance(numbers, np.ndarray) else numbers)
+        return math.fsum(numbers)
     except (OverflowError, ValueError):
-        return float(np.sum(np.asarray(numbers)))
+        return float(np.sum(numbers))
 
 
 def is_ratio_of_sums(score: Score) -> bool:
@@ -248,11 +343,7 @@ def declared_metric(
     Raises:
         PluginError: a plug-in declares it, as the signature says, and is missing.
     """
-    return _declared(metric, signature, find_metrics(protocol, benchmark, form))
-
-
-def _declared(metric: str, signature: str, find: _Find) -> Metric | None:
-    declaration = find(metric)
+    declaration = metric_of(protocol, benchmark, form, metric)
     if declaration is None and (origin := origin_of(signature)):
         raise PluginError(
             "the metric {} comes from the plug-in {}, which is missing. Install it, load it with "
@@ -263,24 +354,27 @@ def _declared(metric: str, signature: str, find: _Find) -> Metric | None:
     return declaration
 
 
-def _one_sided(parts: Columns) -> str:
-    classes = set(parts["positive"].tolist()) if "positive" in parts else set()
-    return one_sided_note(yes=classes == {1.0}) if len(classes) == 1 else ""
-
-
-def one_sided_note(*, yes: bool) -> str:
+def _one_sided(parts: Numbers) -> str:
     """The note on a yes-or-no task of which every item has the same true answer."""
-    if yes:
+    if "positive" not in parts:
+        return ""
+    positive = exact_sum(parts["positive"])
+    if positive == exact_sum(parts["denominator"]):
         return _(
             "one-sided: the true answer is always yes, so answering yes always gets the full score"
         )
-    return _("one-sided: the true answer is always no, so answering no always gets the full score")
+    if not positive:
+        return _(
+            "one-sided: the true answer is always no, so answering no always gets the full score"
+        )
+    return ""
 
 
-def _unranked_pairs(parts: Columns) -> str:
+def _unranked_pairs(parts: Numbers) -> str:
     """A note on the pairs that have no answer or no extracted answer; empty if there are none."""
     failed, unparsable, pairs = (
-        exact_sum(parts[name]) if name in parts else 0 for name in ("failed", "unparsable", "pairs")
+        exact_sum(parts[name]) if name in parts else 0.0
+        for name in ("failed", "unparsable", "pairs")
     )
     if not failed and not unparsable:
         return ""
@@ -301,7 +395,7 @@ def _unranked_pairs(parts: Columns) -> str:
     )
 
 
-def _layers(parts: Columns) -> dict[str, float]:
+def _layers(parts: Numbers) -> dict[str, float]:
     if "edits_exact" not in parts:
         return {}
     rates: dict[str, float] = {}

@@ -56,7 +56,14 @@ def json_by_model(frames: Iterable[pl.DataFrame], results: Sequence[Result]) -> 
         own: Json = {"items": items[result.model, result.variant, result.protocol]}
         match result.protocol:
             case "printed":
-                named[name]["variants"] = own | _printed(result)
+                named[name]["variants"] = own | {
+                    "tasks": _by_metric(result.tasks, lambda metric: metric.value),
+                    "signatures": {
+                        metric.metric: metric.signature
+                        for each in result.tasks
+                        for metric in each.metrics
+                    },
+                }
             case "with-reasoning":
                 named[name]["with_reasoning"] = {"form": FORM} | own | _summary(result)
             case protocol:
@@ -75,11 +82,11 @@ def result_names(results: Sequence[Result]) -> dict[tuple[str, PromptVariant], s
     }
 
 
-def encode_json(named: Mapping[str, Json]) -> dict[str, bytes]:
-    """Each name's JSON as indented text."""
+def encode_json(frames: Iterable[pl.DataFrame], results: Sequence[Result]) -> dict[str, bytes]:
+    """`json_by_model` as indented text."""
     return {
         name: msgspec.json.format(msgspec.json.encode(value), indent=2)
-        for name, value in named.items()
+        for name, value in json_by_model(frames, results).items()
     }
 
 
@@ -90,15 +97,12 @@ def join_json(parts: Iterable[Mapping[str, bytes]]) -> Iterator[bytes]:
     if first is None or second is None:
         yield first[1] if first else b"{}"
     else:
-        yield b"{\n" + _member(*first)
-        for member in chain([second], members):
-            yield b",\n" + _member(*member)
+        mark = b"{\n"
+        for name, text in chain([first, second], members):
+            yield mark + msgspec.json.encode(name) + b": " + text
+            mark = b",\n"
         yield b"\n}"
     yield b"\n"
-
-
-def _member(name: str, text: bytes) -> bytes:
-    return msgspec.json.encode(name) + b": " + text
 
 
 def _item(score: Score) -> dict[str, Any]:
@@ -124,43 +128,53 @@ def _item(score: Score) -> dict[str, Any]:
     return row
 
 
-def _printed(result: Result) -> Json:
-    return {
-        "tasks": _per_task(result.tasks, lambda metric: metric.value),
-        "signatures": {
-            metric.metric: metric.signature for each in result.tasks for metric in each.metrics
-        },
-    }
-
-
 def _summary(result: Result) -> Json:
-    means = {
-        f"{benchmark.benchmark}: {name}": mean
-        for benchmark in result.benchmarks
-        for name, mean in benchmark.formats.items()
-    }
     domains = {
         name: mean for benchmark in result.benchmarks for name, mean in benchmark.domains.items()
     }
     overall = {benchmark.benchmark: benchmark.overall for benchmark in result.benchmarks}
-    directions = {
-        domain: _values(found)
+    formats = {
+        f"{benchmark.benchmark}: {name}": mean.value
         for benchmark in result.benchmarks
-        for domain, found in benchmark.directions.items()
+        for name, mean in benchmark.formats.items()
     }
-    one = next(iter(overall.values())).value if len(overall) == 1 else None
+    directions = {
+        domain: {name: mean.value for name, mean in means.items()}
+        for benchmark in result.benchmarks
+        for domain, means in benchmark.directions.items()
+    }
+
+    def ends(value_of: Callable[[MetricResult | MeanResult], float | None]) -> Json:
+        """Tasks, domains and overall, at one end of the ranges."""
+        values = {name: value_of(mean) for name, mean in overall.items()}
+        return {
+            "tasks": _by_metric(result.tasks, value_of),
+            "domains": {name: value_of(mean) for name, mean in domains.items()},
+            "overall": next(iter(values.values())) if len(values) == 1 else values,
+        }
+
+    values = ends(lambda found: found.value)
     unclear = any(each.unclear for each in result.tasks)
     return {
-        "tasks": _per_task(result.tasks, lambda metric: metric.value),
-        "domains": {name: mean.value for name, mean in domains.items()},
+        "tasks": values["tasks"],
+        "domains": values["domains"],
         **({"directions": directions} if directions else {}),
-        "overall": one if len(overall) == 1 else _values(overall),
-        **({"if_right": _if_right(result.tasks, domains, overall)} if unclear else {}),
-        "formats": _values(means),
-        "missing": _missing(domains | overall),
-        "without_failures": _per_task(result.tasks, lambda metric: metric.without_failures),
-        "item_means": _per_task(result.tasks, lambda metric: metric.item_mean),
-        "layers": _layers(result.tasks),
+        "overall": values["overall"],
+        **({"if_right": ends(lambda found: found.better_end)} if unclear else {}),
+        "formats": formats,
+        "missing": {
+            name: {task: in_english(reason) for task, reason in mean.missing.items()}
+            for name, mean in (domains | overall).items()
+            if mean.missing
+        },
+        "without_failures": _by_metric(result.tasks, lambda metric: metric.without_failures),
+        "item_means": _by_metric(result.tasks, lambda metric: metric.item_mean),
+        "layers": {
+            json_task_name(each.task, each.query): metric.layers
+            for each in result.tasks
+            for metric in each.metrics
+            if metric.layers
+        },
         "notes": {
             json_task_name(each.task, each.query): notes
             for each in result.tasks
@@ -176,7 +190,7 @@ def _summary(result: Result) -> Json:
             }
             for each in result.tasks
         },
-        "signatures": _per_task(result.tasks, lambda metric: metric.signature),
+        "signatures": _by_metric(result.tasks, lambda metric: metric.signature),
     }
 
 
@@ -186,45 +200,10 @@ def json_task_name(task: str, query: str) -> str:
     return f"{name}/{query}" if query else name
 
 
-def _per_task(tasks: Iterable[TaskResult], value: Callable[[MetricResult], object]) -> Json:
+def _by_metric(tasks: Iterable[TaskResult], value_of: Callable[[MetricResult], object]) -> Json:
     return {
         json_task_name(each.task, each.query): {
-            metric.metric: value(metric) for metric in each.metrics
+            metric.metric: value_of(metric) for metric in each.metrics
         }
         for each in tasks
-    }
-
-
-def _layers(tasks: Iterable[TaskResult]) -> Json:
-    return {
-        json_task_name(each.task, each.query): metric.layers
-        for each in tasks
-        for metric in each.metrics
-        if metric.layers
-    }
-
-
-def _values(means: Mapping[str, MeanResult]) -> dict[str, float | None]:
-    return {name: mean.value for name, mean in means.items()}
-
-
-def _if_right(
-    tasks: Iterable[TaskResult],
-    domains: Mapping[str, MeanResult],
-    overall: Mapping[str, MeanResult],
-) -> Json:
-    """The values if every unclear answer were right, in the form of the values."""
-    means = {name: mean.better_end for name, mean in overall.items()}
-    return {
-        "tasks": _per_task(tasks, lambda metric: metric.better_end),
-        "domains": {name: mean.better_end for name, mean in domains.items()},
-        "overall": next(iter(means.values())) if len(means) == 1 else means,
-    }
-
-
-def _missing(means: Mapping[str, MeanResult]) -> dict[str, dict[str, str]]:
-    return {
-        name: {task: in_english(reason) for task, reason in mean.missing.items()}
-        for name, mean in means.items()
-        if mean.missing
     }

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain
-from typing import NamedTuple, TypedDict
 
 import msgspec
 
@@ -25,26 +24,13 @@ def metric_of(protocol: Protocol, benchmark: str, form: AnswerForm, name: str) -
     Raises:
         PluginError: two plug-ins declare the same metric.
     """
-    return find_metrics(protocol, benchmark, form)(name)
-
-
-def find_metrics(
-    protocol: Protocol, benchmark: str, form: AnswerForm
-) -> Callable[[str], Metric | None]:
-    """A function like `metric_of` for the metrics of one protocol, benchmark and form, by name.
-
-    Raises:
-        PluginError: two plug-ins declare the same metric.
-    """
-    own, ours, source = own_metrics(), keju_metrics(), official_source(benchmark)
+    own, ours = own_metrics(), keju_metrics()
     protocol = "official" if protocol == "with-reasoning" else protocol
-
-    def find(name: str) -> Metric | None:
-        general = (protocol, "", form, name)
-        found = own.get((protocol, benchmark, form, name)) or own.get(general)
-        return found or ours.get((protocol, source, form, name)) or ours.get(general)
-
-    return find
+    general = (protocol, "", form, name)
+    found = own.get((protocol, benchmark, form, name)) or own.get(general)
+    return (
+        found or ours.get((protocol, official_source(benchmark), form, name)) or ours.get(general)
+    )
 
 
 def metrics() -> Iterator[Metric]:
@@ -71,42 +57,26 @@ def metric_names(
     return tuple(dict.fromkeys((*named, *own)))
 
 
-class MetricRow(TypedDict):
-    """One line of ``keju metrics --json``."""
-
-    name: str
-    form: AnswerForm
-    protocol: Protocol
-    benchmark: str
-    higher_is_better: bool
-    worst: float
-    preparation: str
-    rule: str
-    aggregation: str
-    source: str
-    plugin: str
-
-
-def metric_row(metric: Metric) -> MetricRow:
+def metric_row(metric: Metric) -> dict[str, object]:
     """A metric as ``keju metrics --json`` lists it."""
-    return MetricRow(
-        name=metric.name, form=metric.form, protocol=metric.protocol, benchmark=metric.benchmark,
-        higher_is_better=metric.higher_is_better, worst=metric.worst,
-        preparation=metric.prepare.rule, rule=metric.rule, aggregation=metric.over.rule,
-        source=metric.source, plugin=metric.origin,
-    )  # fmt: skip
+    return {
+        "name": metric.name,
+        "form": metric.form,
+        "protocol": metric.protocol,
+        "benchmark": metric.benchmark,
+        "higher_is_better": metric.higher_is_better,
+        "worst": metric.worst,
+        "preparation": metric.prepare.rule,
+        "rule": metric.rule,
+        "aggregation": metric.over.rule,
+        "source": metric.source,
+        "plugin": metric.origin,
+    }
 
 
 def unavailable_reason(metric: str) -> str:
     """Why a metric that a task names and that is not declared has no value."""
     return "; ".join([f"keju {__version__} does not compute {metric} yet", *broken_plugins()])
-
-
-class Step(NamedTuple):
-    """One step from a response to a number, as one protocol does it."""
-
-    name: str
-    what: str
 
 
 class _Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,43 +88,29 @@ def _extraction_rules() -> dict[Protocol, dict[str, str]]:
     return shipped_toml("keju.scoring", "rules.toml", _Rules).extraction
 
 
-def counting_rule(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> str:
-    """How a metric counts, in one sentence.
-
-    Raises:
-        KeyError: the metric is not declared.
-    """
-    return _declared(protocol, benchmark, form, metric).rule
-
-
-def list_steps(protocol: Protocol, task: Task, query: Query, metric: str) -> list[Step]:
-    """The steps from a response to a task's value: taken, prepared, counted, summed, failures.
+def list_steps(protocol: Protocol, task: Task, query: Query, metric: str) -> dict[str, str]:
+    """The steps from a response to a task's value, by name: what one protocol does in each.
 
     Raises:
         KeyError: the metric is not declared.
     """
     rules = _extraction_rules()[protocol]
-    declaration = _declared(protocol, task.benchmark, query.form, metric)
-    return [
-        Step("what is taken of the response", rules.get(query.form) or rules["any"]),
-        Step("how texts are prepared", declaration.prepare.rule),
-        Step("what is counted", declaration.rule),
-        Step("a task's value", declaration.over.rule),
-        Step("a failed call", declaration.failure),
-    ]
+    declaration = metric_of(protocol, task.benchmark, query.form, metric)
+    if declaration is None:
+        raise KeyError(metric)
+    return {
+        "what is taken of the response": rules.get(query.form) or rules["any"],
+        "how texts are prepared": declaration.prepare.rule,
+        "what is counted": declaration.rule,
+        "a task's value": declaration.over.rule,
+        "a failed call": declaration.failure,
+    }
 
 
 def lower_is_better(protocol: Protocol, task: Task, query: Query, metric: str) -> bool:
     """Whether a metric is an error."""
     declaration = metric_of(protocol, task.benchmark, query.form, metric)
     return declaration is not None and not declaration.higher_is_better
-
-
-def _declared(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> Metric:
-    declaration = metric_of(protocol, benchmark, form, metric)
-    if declaration is None:
-        raise KeyError(metric)
-    return declaration
 
 
 def known_metrics(protocol: Protocol, task: Task, query: Query) -> list[str]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import polars as pl
 from msgspec import field
 from msgspec.structs import replace
 
-from keju.definitions import Query, Task, tasks
+from keju.definitions import Query, Task, has_task, task, tasks
 from keju.errors import UsageError
-from keju.items import Record
-from keju.scoring.aggregate import Columns, declared_metric, pooled_value
+from keju.items import Protocol, Record
+from keju.scoring.aggregate import Columns, declared_metric, part_columns, pooled_value
 from keju.scoring.metric import Metric
-from keju.scoring.side_scores import ERRORS, SharedScores, SideScores, select_shared
 from keju.scoring.signatures import reading_of
 from keju.scoring.value_parts import mean_weights, sum_parts
 from keju.statistics import (
@@ -29,6 +29,68 @@ from keju.statistics import (
     paired_p,
     ratio_of,
 )
+
+ItemName = tuple[str, str, str]
+"""Task, query and id of an item."""
+
+_ITEM = ["task", "query", "item"]
+PLACE = ["item", "round"]
+"""The item and round that both sides must have answered."""
+
+_Right = tuple[bool, bool]
+"""Of each side, whether its unclear answers count as right."""
+
+
+class SideScores:
+    """The scores of one model in one prompt variant under one protocol, for a comparison.
+
+    Args:
+        protocol: whose main metrics are compared.
+        scores: a table of scores, of all protocols.
+        among: the items that are compared; None for all.
+
+    Attributes:
+        scores: those of main metrics; of several of the same item and round the last one.
+        tasks: the tasks with scores of the protocol, compared or not.
+        reasons: the reasons of scores without a value, of all protocols, compared or not.
+        dropped: the items with scores that are not among those compared.
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        scores: pl.DataFrame,
+        *,
+        among: Collection[ItemName] | None = None,
+    ) -> None:
+        self.protocol = protocol
+        own = scores.filter(pl.col("protocol") == protocol)
+        self.tasks = set(own["task"].unique())
+        self.reasons = set(scores.filter(pl.col("value").is_null())["reason"].unique())
+        self.dropped: set[ItemName] = set()
+        if among is not None:
+            shared = pl.DataFrame(list(among), dict.fromkeys(_ITEM, pl.String), orient="row")
+            dropped = scores.join(shared, on=_ITEM, how="anti").select(_ITEM).unique()
+            self.dropped = set(dropped.iter_rows())
+            own = own.join(shared, on=_ITEM, how="semi", maintain_order="left")
+        mains = [
+            (pl.col("task") == name) & (pl.col("query") == query.name) & (pl.col("metric") == main)
+            for name in self.tasks
+            for query in (task(name).queries if has_task(name) else ())
+            for main in query.metrics(protocol)[:1]
+        ]
+        own = own.filter(pl.any_horizontal(mains)) if mains else own.clear()
+        self.scores = own.unique(["task", "query", *PLACE], keep="last", maintain_order=True)
+
+    def of(self, name: str, query: str) -> pl.DataFrame:
+        """The scores of the main metric of a task, with a value and without."""
+        return self.scores.filter(pl.col("task") == name, pl.col("query") == query)
+
+    def count_alone(self, other: SideScores, benchmark: str) -> int:
+        """The number of a benchmark's items that this side has and the other has not."""
+        own, others = (set(side.scores.select(_ITEM).iter_rows()) for side in (self, other))
+        alone = (own - others) | self.dropped
+        return sum(has_task(name) and task(name).benchmark == benchmark for name, _, _ in alone)
 
 
 class End(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -117,7 +179,7 @@ def compare_tasks(first: SideScores, second: SideScores) -> list[TaskComparison]
     Raises:
         UsageError: the answers of the two sides were not read by the same rules and decisions.
     """
-    return [_compare_task(shared) for shared in _share_mains(first, second)]
+    return [_compare_task(shared) for shared in _share(first, second)]
 
 
 def compare_sides(
@@ -125,49 +187,31 @@ def compare_sides(
 ) -> tuple[list[TaskComparison], list[OverallComparison]]:
     """`compare_tasks`, and the overall mean of each benchmark. No p value is adjusted.
 
+    Error rates are not part of a mean of scores. A single task is its own mean, also if its metric
+    is an error rate. A benchmark of which several tasks are all error rates has no mean.
+
     Raises:
         UsageError: as `compare_tasks`.
     """
-    shared = list(_share_mains(first, second))
-    comparisons = [_compare_task(each) for each in shared]
-    by_benchmark: dict[str, list[tuple[_SharedTask, TaskComparison]]] = {}
-    for pair in zip(shared, comparisons, strict=True):
-        by_benchmark.setdefault(pair[0].task.benchmark, []).append(pair)
-    overall = [
-        OverallComparison(
-            **figures,
-            benchmark=benchmark,
-            tasks=names,
-            only_first=_count_alone(first, second, benchmark),
-            only_second=_count_alone(second, first, benchmark),
-        )
-        for benchmark, pairs in by_benchmark.items()
-        for names, figures in _compare_mean(pairs)
-    ]
+    by_benchmark: dict[str, list[_SharedTask]] = {}
+    comparisons = []
+    for shared in _share(first, second):
+        comparisons.append(_compare_task(shared))
+        by_benchmark.setdefault(shared.task.benchmark, []).append(shared)
+    overall = []
+    for benchmark, every in by_benchmark.items():
+        of_mean = [shared for shared in every if shared.higher_is_better] or every
+        if len(of_mean) == 1 or of_mean[0].higher_is_better:
+            overall.append(
+                OverallComparison(
+                    **_compare_mean(of_mean),
+                    benchmark=benchmark,
+                    tasks=tuple(_weights(of_mean)),
+                    only_first=first.count_alone(second, benchmark),
+                    only_second=second.count_alone(first, benchmark),
+                )
+            )
     return comparisons, overall
-
-
-def compare_errors(first: SideScores, second: SideScores) -> list[TaskComparison]:
-    """Compare recognition and layout error of the tasks of transcription, under `strict`.
-
-    These are exploratory (our reading). The main metric alone answers which side reads better; in
-    one Holm family with it, two more tests a task would take power from that answer (7 groups
-    instead of 6 for one task). So they are a family of their own, adjusted among themselves, and
-    `better` is always empty.
-
-    Args:
-        first: one model in one prompt variant under `strict`.
-        second: another model, prompt variant or run.
-    """
-    comparisons = [
-        _compare_task(shared)
-        for task in tasks()
-        for query in task.queries
-        for metric in ERRORS
-        if metric in query.strict
-        for shared in _share(task, query, metric, first, second)
-    ]
-    return [replace(compared, better="") for compared in adjust_comparisons(comparisons)]
 
 
 def adjust_comparisons(comparisons: Sequence[D]) -> list[D]:
@@ -228,13 +272,21 @@ def mark_equal(comparisons: Sequence[D], margin: float) -> list[D]:
 
 
 class _SharedTask(NamedTuple):
-    """The scores of both sides for the same items of a task."""
+    """The statistics of the items and rounds of a task with a value on both sides.
+
+    `groups` are the units of independence of the first side. `parts` have unclear answers as wrong,
+    `parts_if_right` as right; `unclear` counts these answers.
+    """
 
     task: Task
     query: Query
     metric: str
     declared: Metric | None
-    scores: SharedScores
+    items: int
+    groups: list[str]
+    parts: list[Columns]
+    parts_if_right: list[Columns]
+    unclear: list[int]
 
     @property
     def name(self) -> str:
@@ -244,191 +296,145 @@ class _SharedTask(NamedTuple):
     def higher_is_better(self) -> bool:
         return self.declared is None or self.declared.higher_is_better
 
-    @property
-    def values(self) -> tuple[float, float]:
-        """The values of both sides."""
-        first, second = self.scores.first, self.scores.second
-        return pooled_value(self.declared, first), pooled_value(self.declared, second)
+    def columns(self, side: int, right: _Right) -> Columns:
+        """The statistics of the first side (0) or the second."""
+        return (self.parts_if_right if right[side] else self.parts)[side]
 
-    @property
-    def if_right(self) -> _SharedTask:
-        """The same with all unclear answers as right."""
-        first, second = self.scores.first_if_right, self.scores.second_if_right
-        return self._replace(scores=self.scores._replace(first=first, second=second))
-
-    @property
-    def ends(self) -> tuple[_SharedTask, _SharedTask]:
-        """The least difference (unclear answers of the second are right), and the greatest."""
-        least = self.scores._replace(second=self.scores.second_if_right)
-        most = self.scores._replace(first=self.scores.first_if_right)
-        return self._replace(scores=least), self._replace(scores=most)
-
-    def parts(self, numbers: Mapping[str, int], weight: float = 1.0) -> list[Ratio]:
+    def ratios(self, right: _Right, numbers: Mapping[str, int], weight: float) -> list[Ratio]:
         """The parts of the value, with a column for each side; empty where it has none."""
-        scores, units = self.scores, [numbers[group] for group in self.scores.groups]
+        first, second = (self.columns(side, right) for side in (0, 1))
         columns_of_sides: Columns = {
-            name: np.concatenate([column, scores.second[name]])
-            for name, column in scores.first.items()
-            if name in scores.second
+            name: np.concatenate([column, second[name]])
+            for name, column in first.items()
+            if name in second
         }
+        units = [numbers[group] for group in self.groups]
         sides = [0] * len(units) + [1] * len(units)
         return sum_parts(self.declared, columns_of_sides, units * 2, sides, weight=weight)
 
-    def counted(self, numbers: Mapping[str, int], weight: float = 1.0) -> Ratio:
-        """The numbers of items, for the shares of groups of a value without parts."""
-        ones = [1.0] * len(self.scores.groups)
-        return ratio_of(ones, ones, self.scores.groups, numbers=numbers, weight=weight)
 
-
-def _share_mains(first: SideScores, second: SideScores) -> Iterator[_SharedTask]:
-    for task in tasks():
-        for query in task.queries:
-            for metric in getattr(query, first.protocol)[:1]:
-                yield from _share(task, query, metric, first, second)
-
-
-def _share(
-    task: Task, query: Query, metric: str, first: SideScores, second: SideScores
-) -> Iterator[_SharedTask]:
-    """The items of both sides with a value of a metric; nothing where there are none.
+def _share(first: SideScores, second: SideScores) -> Iterator[_SharedTask]:
+    """The tasks with items that have a value of the main metric on both sides.
 
     Raises:
         UsageError: the answers of the two sides were not read by the same rules and decisions.
     """
-    one, two = (side.of(task.id, query.name, metric) for side in (first, second))
-    if scores := select_shared(one, two):
-        readings = [reading_of(signature) for signature in scores.signatures]
-        if len(set(readings)) > 1:
-            raise UsageError(
-                "the answers to {} were read in two ways, so the values cannot be compared: {} "
-                "and {}. Score both runs again with the same --extractor and with one "
-                "--adjudicated file, which contains the rows of both files",
-                task.id,
-                *readings,
+    for declared in tasks():
+        for query in declared.queries:
+            one, other = (
+                side.of(declared.id, query.name).filter(pl.col("value").is_not_null())
+                for side in (first, second)
             )
-        declared = declared_metric(
-            first.protocol, task.benchmark, query.form, metric, scores.signatures[0]
+            places = one.join(other, on=PLACE, how="semi").select(PLACE).sort(PLACE)
+            if not places.is_empty():
+                sides = [
+                    places.join(side, on=PLACE, how="left", maintain_order="left")
+                    for side in (one, other)
+                ]
+                yield _share_task(declared, query, first.protocol, sides)
+
+
+def _share_task(
+    declared: Task, query: Query, protocol: Protocol, sides: Sequence[pl.DataFrame]
+) -> _SharedTask:
+    metric, signatures = sides[0]["metric"][0], [side["signature"][0] for side in sides]
+    readings = [reading_of(signature) for signature in signatures]
+    if len(set(readings)) > 1:
+        raise UsageError(
+            "the answers to {} were read in two ways, so the values cannot be compared: {} "
+            "and {}. Score both runs again with the same --extractor and with one "
+            "--adjudicated file, which contains the rows of both files",
+            declared.id,
+            *readings,
         )
-        yield _SharedTask(task, query, metric, declared, scores)
+    by = declared_metric(protocol, declared.benchmark, query.form, metric, signatures[0])
+    return _SharedTask(
+        task=declared,
+        query=query,
+        metric=metric,
+        declared=by,
+        items=sides[0]["item"].n_unique(),
+        groups=[group or item for group, item in sides[0].select("group", "item").iter_rows()],
+        parts=[part_columns(side) for side in sides],
+        parts_if_right=[part_columns(side, if_right=True) for side in sides],
+        unclear=[int((side["if_right"].list.len() > 0).sum()) for side in sides],
+    )
 
 
 def _compare_task(shared: _SharedTask) -> TaskComparison:
     return TaskComparison(
-        **_compare_values([shared], {shared.name: 1.0}, lambda tasks: tasks[0].values),
-        items=shared.scores.items,
+        **_compare_mean([shared]),
         task=shared.task.id,
         query=shared.query.name,
         metric=shared.metric,
     )
 
 
-def _compare_mean(
-    pairs: Sequence[tuple[_SharedTask, TaskComparison]],
-) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """The tasks of a benchmark's mean, and the figures of their overall difference.
-
-    Error rates are not part of a mean of scores. A single task is its own mean, also if its metric
-    is an error rate. Nothing where several tasks are error rates and no other task exists.
-    """
-    means = [pair for pair in pairs if pair[0].higher_is_better]
-    if len(means or pairs) == 1:
-        ((shared, comparison),) = means or pairs
-        yield (shared.name,), {name: getattr(comparison, name) for name in _FIGURES}
-    elif means:
-        tasks = [shared for shared, _ in means]
-        domains: dict[str, list[str]] = {}
-        for shared in tasks:
-            domains.setdefault(shared.task.domain, []).append(shared.name)
-        weights = mean_weights(domains)
-        figures = _compare_values(tasks, weights, _mean_over_domains)
-        yield tuple(weights), {**figures, "items": sum(task.scores.items for task in tasks)}
+def _weights(shared_tasks: Sequence[_SharedTask]) -> dict[str, float]:
+    """The weight of each task, by name, in the mean over domains of means over tasks."""
+    domains: dict[str, list[str]] = {}
+    for shared in shared_tasks:
+        domains.setdefault(shared.task.domain, []).append(shared.name)
+    return mean_weights(domains)
 
 
-_FIGURES = Difference.__struct_fields__
+def _mean_over_domains(shared_tasks: Sequence[_SharedTask], side: int, right: _Right) -> float:
+    """The mean over domains of means over tasks, as `benchmark_result` computes it."""
+    domains: dict[str, list[float]] = {}
+    for shared in shared_tasks:
+        value = pooled_value(shared.declared, shared.columns(side, right))
+        domains.setdefault(shared.task.domain, []).append(value)
+    means = [sum(values) / len(values) for values in domains.values()]
+    return sum(means) / len(means)
 
 
-def _mean_over_domains(tasks: Sequence[_SharedTask]) -> tuple[float, float]:
-    """Both sides' means over domains of means over tasks, as `benchmark_result` computes them."""
-    domains: dict[str, list[tuple[float, float]]] = {}
-    for shared in tasks:
-        domains.setdefault(shared.task.domain, []).append(shared.values)
-    first, second = (
-        [
-            sum(values[side] for values in of_domain) / len(of_domain)
-            for of_domain in domains.values()
-        ]
-        for side in (0, 1)
-    )
-    return sum(first) / len(first), sum(second) / len(second)
+def _compare_mean(shared_tasks: Sequence[_SharedTask]) -> dict[str, Any]:
+    """The fields of a `Difference` of the mean of tasks, at both ends if answers are unclear."""
+    weights = _weights(shared_tasks)
+    numbers = number_names(group for shared in shared_tasks for group in shared.groups)
+    answers = sum(len(shared.groups) for shared in shared_tasks)
+    unclear = [sum(shared.unclear[side] for shared in shared_tasks) for side in (0, 1)]
 
+    counted = [
+        ratio_of(ones, ones, shared.groups, numbers=numbers, weight=weights[shared.name])
+        for shared in shared_tasks
+        for ones in [[1.0] * len(shared.groups)]
+    ]
 
-def _compare_values(
-    tasks: Sequence[_SharedTask],
-    weights: Mapping[str, float],
-    value_of: Callable[[Sequence[_SharedTask]], tuple[float, float]],
-) -> dict[str, Any]:
-    """The figures of a `Difference` of a value of some tasks, at both ends if answers are unclear.
+    def test(right: _Right) -> dict[str, Any]:
+        first, second = (_mean_over_domains(shared_tasks, side, right) for side in (0, 1))
+        parts = [shared.ratios(right, numbers, weights[shared.name]) for shared in shared_tasks]
+        ratios = [ratio for of_task in parts for ratio in of_task] if all(parts) else []
+        shares = group_shares(ratios or counted)
+        bounds = difference_interval(ratios, 0, 1) if ratios else None
+        ahead = (first > second) == shared_tasks[0].higher_is_better
+        return {
+            "first": first,
+            "second": second,
+            "difference": first - second,
+            "groups": shares.groups,
+            "largest": shares.largest,
+            "low": bounds.low if bounds else None,
+            "high": bounds.high if bounds else None,
+            "p": paired_p(ratios).get((0, 1)),
+            "needed": FEWEST_GROUPS if ratios else None,
+            "better": "first" if ahead else "second",
+        }
 
-    Args:
-        tasks: the tasks.
-        weights: the weight of each task in the value, by its name.
-        value_of: the values of both sides.
-    """
-    numbers = number_names(group for shared in tasks for group in shared.scores.groups)
-    counted = [shared.counted(numbers, weights[shared.name]) for shared in tasks]
-
-    def test(at_end: Sequence[_SharedTask]) -> dict[str, Any]:
-        parts = [shared.parts(numbers, weights[shared.name]) for shared in at_end]
-        return _test(
-            [part for of_task in parts for part in of_task] if all(parts) else [],
-            counted,
-            value_of(at_end),
-            higher_is_better=tasks[0].higher_is_better,
-        )
-
-    answers = sum(len(shared.scores.groups) for shared in tasks)
-    unclear = [sum(shared.scores.unclear[side] for shared in tasks) for side in (0, 1)]
-    figures = test(tasks)
-    first_if_right, second_if_right = value_of([shared.if_right for shared in tasks])
-    figures |= {
-        "first_if_right": first_if_right,
-        "second_if_right": second_if_right,
+    figures = test((False, False)) | {
+        "first_if_right": _mean_over_domains(shared_tasks, 0, (True, True)),
+        "second_if_right": _mean_over_domains(shared_tasks, 1, (True, True)),
         "unclear_first": unclear[0] / answers,
         "unclear_second": unclear[1] / answers,
+        "items": sum(shared.items for shared in shared_tasks),
     }
-    if any(unclear):
-        ends = [test([shared.ends[place] for shared in tasks]) for place in (0, 1)]
-        figures |= _join_ends(ends)
-    return figures
-
-
-def _test(
-    parts: Sequence[Ratio],
-    counted: Sequence[Ratio],
-    values: tuple[float, float],
-    *,
-    higher_is_better: bool,
-) -> dict[str, Any]:
-    """The figures of a `Difference`. Before adjustment, `better` is the side that is ahead."""
-    difference = values[0] - values[1]
-    shares = group_shares(parts or counted)
-    bounds = difference_interval(parts, 0, 1) if parts else None
-    return {
-        "first": values[0],
-        "second": values[1],
-        "difference": difference,
-        "groups": shares.groups,
-        "largest": shares.largest,
-        "low": bounds.low if bounds else None,
-        "high": bounds.high if bounds else None,
-        "p": paired_p(parts).get((0, 1)),
-        "needed": FEWEST_GROUPS if parts else None,
-        "better": "first" if (difference > 0) == higher_is_better else "second",
-    }
+    return figures | _join_ends([test((False, True)), test((True, False))] if any(unclear) else [])
 
 
 def _join_ends(ends: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The widest interval and the greater p of both ends, and the ends."""
+    """The widest interval and the greater p of both ends, and the ends; nothing without them."""
+    if not ends:
+        return {}
     lows, highs, p_values = (
         [end[name] for end in ends if end[name] is not None] for name in ("low", "high", "p")
     )
@@ -440,8 +446,3 @@ def _join_ends(ends: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             End(difference=end["difference"], p=end["p"], better=end["better"]) for end in ends
         ],
     }
-
-
-def _count_alone(one: SideScores, other: SideScores, benchmark: str) -> int:
-    """The number of a benchmark's items that one side has and the other has not."""
-    return len(one.items_of(benchmark) - other.items_of(benchmark)) + one.count_dropped(benchmark)

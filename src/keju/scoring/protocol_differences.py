@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
-from msgspec.structs import replace
 
 from keju.definitions import Query, Task, task
 from keju.extraction.rules import explain_origin
 from keju.items import AnswerForm, Protocol, Record, Score
-from keju.scoring.aggregate import aggregate_frames, part_columns
+from keju.scoring.aggregate import Tally, part_columns
+from keju.scoring.decisions import DECIDED_FORMS
 from keju.scoring.lookup import list_steps, lower_is_better
-from keju.scoring.results import MetricResult, TaskResult
+from keju.scoring.model_comparison import PLACE
+from keju.scoring.results import MetricResult
 from keju.scoring.scores_parquet import scores_of
-from keju.scoring.side_scores import PLACE
-from keju.statistics.resampling import Floats
+from keju.statistics import Floats
 from keju.texts import _, join_clauses
 
 PROTOCOLS: tuple[Protocol, Protocol] = ("official", "strict")
 
 LEAST_DIFFERENCE = 0.005
 """Half a point: items with a smaller difference count as equal."""
-
-_Where = tuple[str, str]
 
 
 class ProtocolDifference(Record, frozen=True, kw_only=True):
@@ -50,16 +48,6 @@ class ItemDifference(Record, frozen=True, kw_only=True, omit_defaults=False):
     difference_least: float
     difference_most: float
     why: str
-
-    @property
-    def certain_difference(self) -> float:
-        """The size of the difference, whatever an unclear answer is."""
-        return smallest_size(self.difference_least, self.difference_most)
-
-    @property
-    def possible_difference(self) -> float:
-        """The largest size that the difference can have."""
-        return max(abs(self.difference_least), abs(self.difference_most))
 
 
 class TaskDifference(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -100,14 +88,8 @@ class TaskDifference(Record, frozen=True, kw_only=True, omit_defaults=False):
     @property
     def certain_difference(self) -> float:
         """The size of the difference, whatever the unclear answers are."""
-        return smallest_size(self.difference_least, self.difference_most)
-
-
-class _Both(NamedTuple):
-    """One response's scores under both protocols, by metric."""
-
-    official: dict[str, Score]
-    strict: dict[str, Score]
+        least, most = self.difference_least, self.difference_most
+        return 0.0 if least <= 0 <= most else min(abs(least), abs(most))
 
 
 def list_task_differences(scores: pl.DataFrame, *, most: int = 3) -> list[TaskDifference]:
@@ -117,14 +99,15 @@ def list_task_differences(scores: pl.DataFrame, *, most: int = 3) -> list[TaskDi
         scores: a table of one model's scores in one setting, under both protocols.
         most: how many items of each task are named.
     """
-    results: dict[Protocol, dict[_Where, TaskResult]] = {"official": {}, "strict": {}}
-    for result in aggregate_frames([scores.filter(pl.col("protocol").is_in(PROTOCOLS))]):
-        results[result.protocol] |= {(each.task, each.query): each for each in result.tasks}
+    mains: dict[Protocol, dict[tuple[str, str], MetricResult]] = {"official": {}, "strict": {}}
+    for result in Tally([scores.filter(pl.col("protocol").is_in(PROTOCOLS))]).results():
+        for found in result.tasks:
+            if main := next((each for each in found.metrics if each.value is not None), None):
+                mains[result.protocol][found.task, found.query] = main
     return [
-        _difference(where, scores, mains, most)
-        for where, official in results["official"].items()
-        if where in results["strict"]
-        and (mains := _mains(official, results["strict"][where])) is not None
+        _difference(where, scores, official, mains["strict"][where], most)
+        for where, official in mains["official"].items()
+        if where in mains["strict"]
     ]
 
 
@@ -136,76 +119,75 @@ def differing_steps(
     Raises:
         KeyError: a metric of these has no rule.
     """
-    both = (
+    official, strict = (
         list_steps(protocol, declared, query, metric)
         for protocol, metric in zip(PROTOCOLS, metrics, strict=True)
     )
-    for official, strict in zip(*both, strict=True):
-        if official.what != strict.what:
-            yield ProtocolDifference(step=official.name, official=official.what, strict=strict.what)
-
-
-def smallest_size(least: float, most: float) -> float:
-    """The smallest absolute value of the numbers from `least` to `most`."""
-    return 0.0 if least <= 0 <= most else min(abs(least), abs(most))
-
-
-def _mains(official: TaskResult, strict: TaskResult) -> tuple[MetricResult, MetricResult] | None:
-    """Each protocol's first metric that has a value; None where one has none."""
-    first = [
-        next((each for each in result.metrics if each.value is not None), None)
-        for result in (official, strict)
-    ]
-    return (first[0], first[1]) if first[0] and first[1] else None
+    for step, what in official.items():
+        if what != strict[step]:
+            yield ProtocolDifference(step=step, official=what, strict=strict[step])
 
 
 def _difference(
-    where: _Where, scores: pl.DataFrame, mains: tuple[MetricResult, MetricResult], most: int
+    where: tuple[str, str],
+    scores: pl.DataFrame,
+    official: MetricResult,
+    strict: MetricResult,
+    most: int,
 ) -> TaskDifference:
-    declared, query = _declared(where)
+    declared = task(where[0])
+    query = next(each for each in declared.queries if each.name == where[1])
     own = scores.filter(pl.col("task") == declared.id, pl.col("query") == query.name)
-    metrics = mains[0].metric, mains[1].metric
     are_errors = [
-        lower_is_better(protocol, declared, query, metric)
-        for protocol, metric in zip(PROTOCOLS, metrics, strict=True)
+        lower_is_better(protocol, declared, query, main.metric)
+        for protocol, main in zip(PROTOCOLS, (official, strict), strict=True)
     ]
-    items = sorted(
-        _items(own, metrics, are_errors),
-        key=lambda item: (-item.certain_difference, -abs(item.difference_least), item.id),
-    )
-    official, strict = (main.value or 0.0 for main in mains)
-    strict_if_right = mains[1].better_end or 0.0
+    items = _items(own, (official.metric, strict.metric), are_errors)
+    of_official = _higher_is_better(official.value or 0.0, are_errors[0])
     least, greatest = (
-        float(_higher_is_better(end, are_errors[1]) - _higher_is_better(official, are_errors[0]))
-        for end in (strict, strict_if_right)
+        float(_higher_is_better(end or 0.0, are_errors[1]) - of_official)
+        for end in (strict.value, strict.better_end)
     )
     return TaskDifference(
         model=scores["model"][0],
         task=declared.id,
         query=query.name,
-        official_metric=metrics[0],
-        official=official,
-        strict_metric=metrics[1],
-        strict=strict,
-        strict_if_right=strict_if_right,
+        official_metric=official.metric,
+        official=official.value or 0.0,
+        strict_metric=strict.metric,
+        strict=strict.value or 0.0,
+        strict_if_right=strict.better_end or 0.0,
         difference_least=least,
         difference_most=greatest,
         items=len(items),
-        apart=sum(item.certain_difference >= LEAST_DIFFERENCE for item in items),
-        apart_most=sum(item.possible_difference >= LEAST_DIFFERENCE for item in items),
-        steps=tuple(differing_steps(declared, query, metrics)),
+        apart=int((items["certain"] >= LEAST_DIFFERENCE).sum()),
+        apart_most=int((items["possible"] >= LEAST_DIFFERENCE).sum()),
+        steps=tuple(differing_steps(declared, query, (official.metric, strict.metric))),
         largest=tuple(
-            _explained(item, own, query.form, metrics[1])
-            for item in items[:most]
-            if abs(item.difference_least) >= LEAST_DIFFERENCE
+            ItemDifference(
+                id=row["item"],
+                round=row["round"],
+                official=row["value"],
+                strict=row["value_strict"],
+                strict_if_right=row["if_right_strict"],
+                difference_least=row["least"],
+                difference_most=row["most"],
+                why=_describe(own, row["item"], row["round"], query.form, strict.metric),
+            )
+            for row in items.head(most).iter_rows(named=True)
+            if abs(row["least"]) >= LEAST_DIFFERENCE
         ),
     )
 
 
 def _items(
     scores: pl.DataFrame, metrics: tuple[str, str], are_errors: Sequence[bool]
-) -> Iterator[ItemDifference]:
-    """The items and rounds with a value under both protocols, without reasons."""
+) -> pl.DataFrame:
+    """The items and rounds with a value under both protocols, largest certain difference first.
+
+    `certain` is the size of the difference whatever an unclear answer is, `possible` the largest
+    size that it can have.
+    """
     sides = []
     for protocol, metric, is_error in zip(PROTOCOLS, metrics, are_errors, strict=True):
         rows = scores.filter(
@@ -216,27 +198,28 @@ def _items(
         ends = _higher_is_better(rows["value"].to_numpy(), is_error)
         ends_if_right = _higher_is_better(_values_if_right(rows), is_error)
         sides.append(rows.select(PLACE).with_columns(value=ends, if_right=ends_if_right))
-    columns = (*PLACE, "value", "value_strict", "if_right_strict")
     both = sides[0].join(sides[1], on=PLACE, suffix="_strict", maintain_order="left")
-    for item, number, official, strict, strict_if_right in both.select(columns).iter_rows():
-        yield ItemDifference(
-            id=item,
-            round=number,
-            official=official,
-            strict=strict,
-            strict_if_right=strict_if_right,
-            difference_least=strict - official,
-            difference_most=strict_if_right - official,
-            why="",
+    least, most = pl.col("least"), pl.col("most")
+    sizes = least.abs(), most.abs()
+    return (
+        both.with_columns(
+            least=pl.col("value_strict") - pl.col("value"),
+            most=pl.col("if_right_strict") - pl.col("value"),
         )
+        .with_columns(
+            certain=pl.when(least <= 0, most >= 0).then(0.0).otherwise(pl.min_horizontal(*sizes)),
+            possible=pl.max_horizontal(*sizes),
+        )
+        .sort("certain", least.abs(), "item", descending=[True, True, False], maintain_order=True)
+    )
 
 
 def _values_if_right(rows: pl.DataFrame) -> Floats:
     """The values of scores, those of unclear answers as if they were right."""
-    values, parts = rows["value"].to_numpy(), part_columns(rows, if_right=True)
-    is_unclear = (rows["if_right"].list.len() > 0).to_numpy()
+    values, is_unclear = rows["value"].to_numpy(), (rows["if_right"].list.len() > 0).to_numpy()
     if not is_unclear.any():
         return values
+    parts = part_columns(rows, if_right=True)
     return np.where(is_unclear, parts["numerator"] / parts["denominator"], values)
 
 
@@ -245,110 +228,67 @@ def _higher_is_better(values: Floats | float, is_error: bool) -> Any:  # noqa: A
     return 1 - np.minimum(1.0, values) if is_error else values
 
 
-def _explained(
-    item: ItemDifference, scores: pl.DataFrame, form: AnswerForm, metric: str
-) -> ItemDifference:
-    both = _Both({}, {})
-    of_item = scores.filter(pl.col("item") == item.id, pl.col("round") == item.round)
-    for score in scores_of(of_item):
-        if score.protocol in PROTOCOLS:
-            (both.official if score.protocol == "official" else both.strict)[score.metric] = score
-    return replace(item, why=join_clauses(_why(form, both, both.strict[metric])))
+def _describe(scores: pl.DataFrame, item: str, number: int, form: AnswerForm, metric: str) -> str:
+    """The reasons for a difference that the stored scores of an item show, in short clauses."""
+    of_item = scores.filter(pl.col("item") == item, pl.col("round") == number)
+    by_protocol: dict[str, dict[str, Score]] = {protocol: {} for protocol in PROTOCOLS}
+    for score in scores_of(of_item.filter(pl.col("protocol").is_in(PROTOCOLS))):
+        by_protocol[score.protocol][score.metric] = score
+    official, strict = by_protocol["official"], by_protocol["strict"]
+    return join_clauses(_reasons(form, official, strict[metric], strict))
 
 
-def _declared(where: _Where) -> tuple[Task, Query]:
-    declared = task(where[0])
-    return declared, next(each for each in declared.queries if each.name == where[1])
+def _reasons(
+    form: AnswerForm, official: Mapping[str, Score], main: Score, strict: Mapping[str, Score]
+) -> Iterator[str]:
+    rule = explain_origin(main.extracted_from)
+    if main.verdict != "ok":
+        yield main.verdict
+    reads_text = form in {"transcription", "text"}
+    whole = ("all", "paragraph") if form == "transcription" else ("all",)
+    if reads_text and main.extracted_from and not main.extracted_from.startswith(whole):
+        yield _("strict reads {}", rule)
+    elif form in {"letter", "short", "yes-no"}:
+        if next(iter(official.values())).value:
+            yield _("official finds the answer inside the response")
+        else:
+            yield _("official does not find the answer as it is written")
+    if form in DECIDED_FORMS and form != "entities":
+        if main.extracted:
+            yield _("strict takes “{}” ({})", main.extracted[:40], rule)
+        else:
+            yield _("strict takes no answer ({})", rule)
+    if form == "text":
+        scored = next((each.metric for each in official.values() if each.value is not None), "")
+        yield _("{} and {} measure different things", scored, main.metric)
+    if error := strict.get("CER"):
+        yield from _edits(official, error.stats)
+    if "hits" in main.stats:
+        yield from _hits(official, main.stats)
 
 
-def _why(form: AnswerForm, both: _Both, strict: Score) -> Iterator[str]:
-    """The reasons for the difference that the stored scores show, in short clauses."""
-    if strict.verdict != "ok":
-        yield strict.verdict
-    yield from _WHY.get(form, _of_text)(both, strict)
-
-
-def _of_choice(both: _Both, strict: Score) -> Iterator[str]:
-    official = next(iter(both.official.values()))
-    if official.value:
-        yield _("official finds the answer inside the response")
-    else:
-        yield _("official does not find the answer as it is written")
-    yield _describe_extraction(strict)
-
-
-def _of_extraction(_both: _Both, strict: Score) -> Iterator[str]:
-    yield _describe_extraction(strict)
-
-
-def _describe_extraction(strict: Score) -> str:
-    rule = explain_origin(strict.extracted_from)
-    if not strict.extracted:
-        return _("strict takes no answer ({})", rule)
-    return _("strict takes “{}” ({})", strict.extracted[:40], rule)
-
-
-def _of_transcription(both: _Both, strict: Score) -> Iterator[str]:
-    if not strict.extracted_from.startswith(("all", "paragraph")):
-        yield _("strict reads {}", explain_origin(strict.extracted_from))
-    plain = both.official.get("CR") or both.official.get("CER")
-    error = both.strict.get("CER")
-    if plain is None or error is None or not error.stats:
-        return
-    stats, layered = plain.stats, error.stats
-    if extra := stats.get("insertions"):
-        yield _("{:,.0f} characters too many, which cost official CR nothing", extra)
-    if "edits" in stats and any(
-        stats[name] != layered[f"{name}_exact"] for name in ("edits", "length")
-    ):
-        yield _(
-            "official counts white space and punctuation: {:,.0f} edits of {:,.0f} characters, "
-            "without them {:,.0f} of {:,.0f}",
-            stats["edits"],
-            stats["length"],
-            layered["edits_exact"],
-            layered["length_exact"],
-        )
-    same = layered["edits_exact"] - layered["edits_script"]
-    if same > 0:
-        yield _(
-            "{:,.0f} of {:,.0f} edits are variants or other script", same, layered["edits_exact"]
-        )
-    yield _(
-        "strict counts {:,.0f} edits of {:,.0f}",
-        layered["edits_script"],
-        layered["length_script"],
-    )
-
-
-def _of_names(both: _Both, strict: Score) -> Iterator[str]:
-    hits, predicted, expected = (
-        strict.stats.get(name, 0.0) for name in ("hits", "predicted", "expected")
-    )
+def _hits(official: Mapping[str, Score], stats: Mapping[str, float]) -> Iterator[str]:
+    """The marks or names that the protocols find."""
+    hits, predicted, expected = (stats[name] for name in ("hits", "predicted", "expected"))
     yield _(
         "strict matches {:,.0f} of {:,.0f} given to {:,.0f} true ones", hits, predicted, expected
     )
-    recall = both.official.get("Recall")
+    recall = official.get("Recall")
     if recall is not None and recall.value is not None and recall.value > 1:
         yield _("official counts repeats: recall {:,.0f}", 100 * recall.value)
 
 
-def _of_text(both: _Both, strict: Score) -> Iterator[str]:
-    if strict.extracted_from and not strict.extracted_from.startswith("all"):
-        yield _("strict reads the text {}", explain_origin(strict.extracted_from))
-    left = next((each.metric for each in both.official.values() if each.value is not None), "")
-    yield _("{} and {} measure different things", left, strict.metric)
-
-
-_WHY: dict[AnswerForm, Callable[[_Both, Score], Iterator[str]]] = {
-    "letter": _of_choice,
-    "short": _of_choice,
-    "yes-no": _of_choice,
-    "number": _of_extraction,
-    "boxes": _of_extraction,
-    "probability": _of_extraction,
-    "transcription": _of_transcription,
-    "punctuated": _of_names,
-    "entities": _of_names,
-    "text": _of_text,
-}
+def _edits(official: Mapping[str, Score], layered: Mapping[str, float]) -> Iterator[str]:
+    """The edits that the protocols count in a transcription."""
+    if not layered:
+        return
+    plain = official.get("CR") or official.get("CER")
+    if plain is not None and (extra := plain.stats.get("insertions")):
+        yield _("{:,.0f} characters too many, which cost official CR nothing", extra)
+    if plain is not None and "edits" in plain.stats:
+        edits, length = plain.stats["edits"], plain.stats["length"]
+        yield _("official counts {:,.0f} edits of {:,.0f}", edits, length)
+    exact, script = layered["edits_exact"], layered["edits_script"]
+    if exact > script:
+        yield _("{:,.0f} of {:,.0f} edits are variants or other script", exact - script, exact)
+    yield _("strict counts {:,.0f} edits of {:,.0f}", script, layered["length_script"])

@@ -40,7 +40,12 @@ class Gallery(ScoringSample):
     """
 
     def __init__(self, sample: ScoringSample) -> None:
-        super().__init__(sample.item, sample.response, decisions=sample.decisions)
+        super().__init__(
+            sample.item,
+            sample.response,
+            decisions=sample.decisions,
+            signature_part=sample.signature_part,
+        )
         form = reduced_form(sample.item)
         self.pairs_part = f"|pairs:{form}" if form else ""
         self._values: dict[Protocol, dict[int, float | None]] = {"official": {}, "strict": {}}

@@ -1,8 +1,11 @@
-"""The values of a model: `Result`, with those of its benchmarks, means, tasks and metrics."""
+"""The values of a model: `Summary`, with those of its benchmarks, means, tasks and metrics."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import field
+from msgspec.structs import replace
 
 from keju.items import PromptScript, PromptVariant, Protocol, Record, Setting
 from keju.texts import join_clauses
@@ -128,3 +131,42 @@ class Result(Record, frozen=True, kw_only=True):
     def variant(self) -> PromptVariant:
         """The prompt variant of the responses."""
         return PromptVariant(self.setting, self.script, self.wording)
+
+
+class UnscoredReason(Record, frozen=True, kw_only=True):
+    """A reason why scores have no value: of which metrics, how many responses, and the first."""
+
+    reason: str
+    metrics: tuple[str, ...]
+    responses: int
+    task: str
+    item: str
+
+
+class Summary(Record, frozen=True, kw_only=True):
+    """One model's scores, summed up.
+
+    `failed` counts responses that are failures, `strays` by file those whose item the run does not
+    have.
+    """
+
+    model: str
+    results: tuple[Result, ...]
+    unscored: tuple[UnscoredReason, ...]
+    failed: int
+    strays: dict[str, int] = field(default_factory=dict)
+
+
+def merge_unscored(parts: Iterable[UnscoredReason]) -> list[UnscoredReason]:
+    """The reasons of several models together."""
+    groups: dict[str, list[UnscoredReason]] = {}
+    for part in parts:
+        groups.setdefault(part.reason, []).append(part)
+    return [
+        replace(
+            group[0],
+            metrics=tuple(dict.fromkeys(name for part in group for name in part.metrics)),
+            responses=sum(part.responses for part in group),
+        )
+        for group in groups.values()
+    ]

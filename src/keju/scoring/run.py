@@ -21,22 +21,14 @@ from keju.errors import DataError
 from keju.files import read_jsonl
 from keju.items import Item, Protocol, Record, Response, Score
 from keju.runs import RunFolder, StoredItems, file_name
-from keju.scoring.decisions import (
-    NO_DECISIONS,
-    Decisions,
-    answer_code,
-    write_decisions,
-)
+from keju.scoring.aggregate import Tally
+from keju.scoring.decisions import NO_DECISIONS, Decisions, answer_code, write_decisions
 from keju.scoring.fingerprints import fingerprint_of
 from keju.scoring.lookup import metric_names, metric_of
 from keju.scoring.response_files import read_responses
+from keju.scoring.results import Summary
 from keju.scoring.score import PROTOCOLS, STORED, iter_scores, score_samples
-from keju.scoring.scores_parquet import (
-    frames_of,
-    iter_scores_of,
-    read_frames,
-    write_frames,
-)
+from keju.scoring.scores_parquet import frames_of, iter_scores_of, write_frames
 from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample
 from keju.scoring.stored import decisions_path, scores_path
 from keju.texts import _
@@ -48,23 +40,6 @@ _BEGINNING = 10_000
 """Characters of a response that is too long, from which its verdict is taken."""
 
 
-class ModelScores(NamedTuple):
-    """The scores of one model: the file that stores them, or a table in memory.
-
-    `strays` counts, by file, the responses to items that the run does not have; they are skipped.
-    """
-
-    model: str
-    scores: Path | pl.DataFrame
-    strays: dict[str, int]
-
-    def frames(self) -> Iterator[pl.DataFrame]:
-        """The scores as tables, few of which are in memory at a time."""
-        if isinstance(self.scores, Path):
-            return read_frames(self.scores)
-        return iter([self.scores])
-
-
 def score_run(
     run: RunFolder,
     protocols: Sequence[Protocol] = STORED,
@@ -74,8 +49,9 @@ def score_run(
     workers: int = 1,
 ) -> list[Score]:
     """Score every response of a run; the scores of `PROTOCOLS` in one list (see `score_models`)."""
-    models = score_models(run, protocols, encoders, decisions=decisions, workers=workers)
-    return [score for scored in models for score in iter_scores_of(scores_path(run, scored.model))]
+    summaries = score_models(run, protocols, encoders, decisions=decisions, workers=workers)
+    models = [summary.model for summary in summaries]
+    return [score for model in models for score in iter_scores_of(scores_path(run, model))]
 
 
 def score_models(
@@ -85,8 +61,8 @@ def score_models(
     *,
     decisions: Decisions = NO_DECISIONS,
     workers: int = 1,
-) -> Iterator[ModelScores]:
-    """Score a run model by model, and write ``scores/<model>.parquet`` for each.
+) -> Iterator[Summary]:
+    """Score a run model by model: write ``scores/<model>.parquet`` of each, and sum it up.
 
     The rows are in the order in which the scores are computed: sums of them are exact (`fsum`), so
     that no value depends on it.
@@ -108,15 +84,15 @@ def score_models(
     encoders = encoders or Encoders({})
     items, models = run.stored_items(), _models_in(run)
     write_decisions(decisions_path(run), decisions)
-    task = _Task(run.path, tuple(protocols), encoders.paths, decisions)
+    scoring = _Scoring(run.path, tuple(protocols), encoders.paths, decisions)
     workers = min(workers, len(models))
     if workers > 1 and len(models) >= FEWEST and not _wants_encoder(items, protocols, encoders):
         # A forked process may inherit a lock that a thread of polars holds, so none is forked.
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            yield from pool.map(partial(_score_in_process, task), models)
+            yield from pool.map(partial(_score_in_process, scoring), models)
     else:
         for model in models:
-            yield _score_model(task, run, model, items, encoders)
+            yield _score_model(scoring, run, model, items, encoders)
 
 
 def score_responses(
@@ -150,7 +126,7 @@ def score_answers(
     return score_samples((_sample(item, response) for item, response in pairs), protocols)
 
 
-class _Task(NamedTuple):
+class _Scoring(NamedTuple):
     """The arguments of a process that scores models."""
 
     path: Path
@@ -159,9 +135,9 @@ class _Task(NamedTuple):
     decisions: Decisions
 
 
-def _score_in_process(task: _Task, model: str) -> ModelScores:
-    run, items = RunFolder(task.path), _items_here(task.path)
-    return _score_model(task, run, model, items, Encoders(task.weights))
+def _score_in_process(scoring: _Scoring, model: str) -> Summary:
+    run, items = RunFolder(scoring.path), _items_here(scoring.path)
+    return _score_model(scoring, run, model, items, Encoders(scoring.weights))
 
 
 @lru_cache(maxsize=1)
@@ -171,30 +147,24 @@ def _items_here(path: Path) -> StoredItems:
 
 
 def _score_model(
-    task: _Task, run: RunFolder, model: str, items: StoredItems, encoders: Encoders
-) -> ModelScores:
-    """One model's scores, written to the run."""
+    scoring: _Scoring, run: RunFolder, model: str, items: StoredItems, encoders: Encoders
+) -> Summary:
+    """Write one model's scores to the run, and sum them up on the way."""
     fingerprint = fingerprint_of(run, model)
     strays: dict[str, int] = {}
-    protocols = task.protocols
-    if not _has_reasoning(run, model):
-        protocols = tuple(each for each in protocols if each != "with-reasoning")
-    samples = _samples_of(run, model, items, strays, task.decisions)
-    manifest = run.manifest()
-    parts = "".join(
-        f"|{name}:{value}"
-        for name, value in (
-            ("pictures", manifest.limits(model)),
-            ("system", manifest.system_hash(model)),
-        )
-        if value
-    )
-    signature = pl.col("signature")
-    signed = pl.when(signature == "").then(signature).otherwise(signature + parts)
-    path = scores_path(run, model)
-    frames = frames_of(iter_scores(samples, protocols, encoders, items))
-    write_frames(path, (frame.with_columns(signature=signed) for frame in frames), fingerprint)
-    return ModelScores(model, path, strays)
+    protocols = [
+        each for each in scoring.protocols if each != "with-reasoning" or _has_reasoning(run, model)
+    ]
+    samples = _samples_of(run, model, items, strays, scoring.decisions)
+    tally = Tally()
+
+    def counted() -> Iterator[pl.DataFrame]:
+        for frame in frames_of(iter_scores(samples, protocols, encoders, items)):
+            tally.add(frame)
+            yield frame
+
+    write_frames(scores_path(run, model), counted(), fingerprint)
+    return tally.summary(model, strays)
 
 
 class _Reasoning(Record, frozen=True, kw_only=True):
@@ -245,7 +215,9 @@ def _samples_of(
     strays: dict[str, int],
     decisions: Decisions = NO_DECISIONS,
 ) -> Iterator[ScoringSample]:
-    shared = SharedAnswers(items)
+    shared, manifest = SharedAnswers(items), run.manifest()
+    parts = {"pictures": manifest.limits(model), "system": manifest.system_hash(model)}
+    signature_part = "".join(f"|{name}:{value}" for name, value in parts.items() if value)
     for response in run.responses(model):
         item = items.item_of(response)
         check_response(response, run)
@@ -253,11 +225,11 @@ def _samples_of(
             file = str(run.responses_path(model, response.task))
             strays[file] = strays.get(file, 0) + 1
             continue
-        yield _sample(item, response, decisions)
+        yield _sample(item, response, decisions, signature_part)
         for copy in shared.copies(response):
             other = items.item_of(copy)
             assert other is not None
-            yield _sample(other, copy, decisions)
+            yield _sample(other, copy, decisions, signature_part)
 
 
 def check_response(response: Response, run: RunFolder) -> None:
@@ -286,7 +258,12 @@ def check_response(response: Response, run: RunFolder) -> None:
         raise DataError(problem, file=file, item=response.item)
 
 
-def _sample(item: Item, response: Response, decisions: Decisions = NO_DECISIONS) -> ScoringSample:
+def _sample(
+    item: Item,
+    response: Response,
+    decisions: Decisions = NO_DECISIONS,
+    signature_part: str = "",
+) -> ScoringSample:
     """An item and its response; of one that is too long to be scored, only the beginning."""
     size, defect = len(response.text), Defect()
     if size > LONGEST:
@@ -294,7 +271,7 @@ def _sample(item: Item, response: Response, decisions: Decisions = NO_DECISIONS)
         defect = Defect(too_long=f"{size:,} characters, more than {LONGEST:,}: not read")
     if len(response.thinking) > LONGEST:
         response = replace(response, thinking=response.thinking[:LONGEST])
-    return ScoringSample(item, response, defect, decisions)
+    return ScoringSample(item, response, defect, decisions, signature_part=signature_part)
 
 
 def _models_in(run: RunFolder) -> list[str]:

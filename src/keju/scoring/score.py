@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.scoring.decisions import DECIDED_FORMS
-from keju.scoring.lookup import find_metrics, metric_names, unavailable_reason
+from keju.scoring.lookup import metric_names, metric_of, unavailable_reason
 from keju.scoring.metric import Metric, MetricValue, mean
 from keju.scoring.rankings import Galleries, Gallery
 from keju.scoring.scoring_sample import ScoringSample, json_kind
@@ -49,21 +49,9 @@ def score_samples(
     samples: Iterable[ScoringSample],
     protocols: Sequence[Protocol] = PROTOCOLS,
     encoders: Encoders | None = None,
-    items: Sequence[Item] = (),
 ) -> list[Score]:
-    """Compute the scores of many samples; metrics with encoders are computed for all in one batch.
-
-    Scores of metrics with encoders follow all others, and then those of galleries: the samples of
-    one gallery form one ranking.
-
-    Args:
-        samples: items with their responses.
-        protocols: the protocols to score under.
-        encoders: the available encoders. Default: only those that need no weights.
-        items: further items. Their references also set the floors of metrics with encoders, so that
-            the floors do not depend on which items have a response yet.
-    """
-    return list(iter_scores(samples, protocols, encoders, items))
+    """The scores of `iter_scores`, all in memory."""
+    return list(iter_scores(samples, protocols, encoders))
 
 
 def iter_scores(
@@ -72,25 +60,30 @@ def iter_scores(
     encoders: Encoders | None = None,
     items: Iterable[Item] = (),
 ) -> Iterator[Score]:
-    """The scores of `score_samples`, as they are computed.
+    """Compute the scores of many samples; metrics with encoders are computed for all in one batch.
 
-    Only scores of metrics with encoders and the answers of galleries are in memory.
+    Scores of metrics with encoders follow all others, and then those of galleries: the samples of
+    one gallery form one ranking. Only these scores and the answers of galleries are in memory.
 
     Args:
-        samples: as `score_samples`.
-        protocols: as `score_samples`.
-        encoders: as `score_samples`.
-        items: as `score_samples`; they can be iterated several times.
+        samples: items with their responses.
+        protocols: the protocols to score under.
+        encoders: the available encoders. Default: only those that need no weights.
+        items: further items, which are iterated several times. Their references also set the floors
+            of metrics with encoders, so that the floors do not depend on which items have a
+            response yet.
     """
     batch = Batch(encoders or Encoders({}), items)
-    galleries, metrics = Galleries(), _MetricLookup()
+    galleries = Galleries()
     waiting: list[Score] = []
+    known: _Known = {}
     for sample in samples:
         if sample.response.candidate:
             galleries.add(sample)
             continue
-        for protocol, view in _views(sample, protocols):
-            for name, metric in metrics(sample, protocol):
+        for protocol in protocols:
+            view = sample.with_reasoning if protocol == "with-reasoning" else sample
+            for name, metric in _find_metrics(sample, protocol, known):
                 place = len(waiting)
                 score = _score(view, protocol, name, metric, batch, place)
                 if batch.last == place:
@@ -105,37 +98,27 @@ def iter_scores(
             stats = score.stats | result.stats
             yield replace(score, value=result.value, stats=stats, if_right=dict(if_right))
     for gallery, protocol in product(galleries, protocols):
-        for name, metric in metrics(gallery, protocol) if protocol in PROTOCOLS else ():
+        for name, metric in (
+            _find_metrics(gallery, protocol, known) if protocol in PROTOCOLS else ()
+        ):
             yield _score(gallery, protocol, name, metric, batch, len(waiting))
 
 
-def _views(
-    sample: ScoringSample, protocols: Sequence[Protocol]
-) -> Iterator[tuple[Protocol, ScoringSample]]:
-    """The sample as each protocol sees it; `with-reasoning` sees none without such reasoning."""
-    for protocol in protocols:
-        if protocol != "with-reasoning":
-            yield protocol, sample
-        elif sample.counts_reasoning():
-            yield protocol, sample.with_reasoning
+_Known = dict[tuple[str, str, Protocol], list[tuple[str, Metric | None]]]
 
 
-class _MetricLookup:
-    """The metrics of each query and protocol, each looked up only once."""
-
-    def __init__(self) -> None:
-        self._metrics: dict[tuple[str, str, Protocol], list[tuple[str, Metric | None]]] = {}
-
-    def __call__(
-        self, sample: ScoringSample, protocol: Protocol
-    ) -> list[tuple[str, Metric | None]]:
-        benchmark, query = sample.item.benchmark, (sample.item.task, sample.item.query, protocol)
-        if query not in self._metrics:
-            find = find_metrics(protocol, benchmark, sample.form)
+def _find_metrics(
+    sample: ScoringSample, protocol: Protocol, known: _Known
+) -> list[tuple[str, Metric | None]]:
+    """The metrics of a sample's query, looked up once for all samples of it."""
+    benchmark, query = sample.item.benchmark, (sample.item.task, sample.item.query, protocol)
+    if query not in known:
+        names: tuple[str, ...] = ()
+        if protocol != "with-reasoning" or sample.counts_reasoning():
             of_pairs = isinstance(sample, Gallery)
             names = metric_names(sample.query, protocol, benchmark, of_pairs=of_pairs)
-            self._metrics[query] = [(name, find(name)) for name in names]
-        return self._metrics[query]
+        known[query] = [(name, metric_of(protocol, benchmark, sample.form, name)) for name in names]
+    return known[query]
 
 
 def _score(
@@ -147,75 +130,57 @@ def _score(
     place: int,
 ) -> Score:
     """The score of one metric; one that needs an encoder is added to the batch by its place."""
-    reason = sample.defect.answer or _without_reference(sample, protocol)
-    if not reason and metric is None:
-        reason = unavailable_reason(name)
-    reason = reason or sample.defect.response or _not_text_reason(sample, protocol)
+    reason = _unscored_reason(sample, protocol, name, metric)
     if metric is None or reason:
         return _record(sample, protocol, name, reason=reason)
+    # `official` has no range: its values are those of the papers, which print single numbers.
+    unclear = protocol == "strict" and sample.form in DECIDED_FORMS and sample.read_by == "unclear"
+    if_right: Mapping[str, float] = {}
     try:
         if sample.defect.too_long:
-            return _too_long(sample, protocol, metric, batch, sample.defect.too_long)
-        if metric.encoder:
-            batch.add(place, sample, metric, unclear=_is_unclear(sample, protocol))
+            metric_value, reason = _value_of_empty(sample, metric), sample.defect.too_long
+        elif metric.encoder:
+            batch.add(place, sample, metric, unclear=unclear)
             return _record(sample, protocol, name, batch.signature(metric))
-        metric_value = metric.measure(sample)
-        unclear = _is_unclear(sample, protocol)
-        if_right = metric.measure_if_right(sample).stats if unclear else None
+        else:
+            metric_value = metric.measure(sample)
+            if_right = metric.measure_if_right(sample).stats if unclear else {}
     except TooLongError as error:
         # Without a value the response would not count in the mean: a model must not gain by length.
-        return _too_long(sample, protocol, metric, batch, english_problem(error))
+        metric_value, reason = _value_of_empty(sample, metric), english_problem(error)
     except (UndefinedMetricError, PrerequisiteError) as error:
         return _record(sample, protocol, name, reason=english_problem(error))
     if sample.response.status in _WITHOUT_ANSWER:
         metric_value = _as_failed(metric_value, metric)
-    signature = metric_signature(metric)
-    return _record(sample, protocol, name, signature, metric_value=metric_value, if_right=if_right)
+    signature = batch.signature(metric) if metric.encoder else metric_signature(metric)
+    return _record(sample, protocol, name, signature, metric_value, if_right, reason=reason)
 
 
-def _is_unclear(sample: ScoringSample, protocol: Protocol) -> bool:
-    """Whether the value is the lower end of a range: `strict` could not read the answer.
-
-    `official` has no range: its values are those of the papers, which print single numbers.
-    """
-    return protocol == "strict" and sample.form in DECIDED_FORMS and sample.read_by == "unclear"
-
-
-def _too_long(
-    sample: ScoringSample, protocol: Protocol, metric: Metric, batch: Batch, why: str
-) -> Score:
-    """A score with the value of an empty response, and the reason (our reading)."""
-    if metric.encoder:
-        metric_value, signature = mean(metric.worst), batch.signature(metric)
-    else:
-        empty = ScoringSample(
-            sample.item, replace(sample.response, text="", not_text=""), sample.defect
-        )
-        metric_value = _as_failed(metric.measure(empty), metric)
-        signature = metric_signature(metric)
-    return _record(sample, protocol, metric.name, signature, metric_value=metric_value, reason=why)
-
-
-def _without_reference(sample: ScoringSample, protocol: Protocol) -> str:
-    """The reason why an item has no reference; empty if it has one.
-
-    The authors' script compares responses with an empty ``Answer_Simplified`` too. Scores of a file
-    in the authors' form do the same, but for `strict`.
-    """
-    if sample.defect.in_file and protocol != "strict":
-        return ""
-    return sample.missing_reference
-
-
-def _not_text_reason(sample: ScoringSample, protocol: Protocol) -> str:
-    """The reason why `strict` does not score a response that is not text; empty if it does.
-
-    A list is scored by the texts in it. A response with both (of a server) is scored by its text.
-    """
-    if protocol != "strict" or not sample.response.not_text or sample.response.text:
-        return ""
+def _unscored_reason(
+    sample: ScoringSample, protocol: Protocol, name: str, metric: Metric | None
+) -> str:
+    """Why a sample has no value of a metric, whatever the response is; empty where it has one."""
+    defect = sample.defect
+    # The authors' script compares responses with an empty ``Answer_Simplified`` too. Scores of a
+    # file in the authors' form do the same, but for `strict`.
+    needs_reference = protocol == "strict" or not defect.in_file
+    reason = defect.answer or (sample.missing_reference if needs_reference else "")
+    if not reason and metric is None:
+        reason = unavailable_reason(name)
+    reason = reason or defect.response
+    if reason or protocol != "strict" or not sample.response.not_text or sample.response.text:
+        return reason
+    # A list is scored by the texts in it, and a response with both (of a server) by its text.
     value = json.loads(sample.response.not_text)
     return "" if isinstance(value, list) else f"Response is {json_kind(value)}"
+
+
+def _value_of_empty(sample: ScoringSample, metric: Metric) -> MetricValue:
+    """The value of an empty response, which one that is too long gets (our reading)."""
+    if metric.encoder:
+        return mean(metric.worst)
+    empty = replace(sample.response, text="", not_text="")
+    return _as_failed(metric.measure(ScoringSample(sample.item, empty, sample.defect)), metric)
 
 
 def _as_failed(metric_value: MetricValue, metric: Metric) -> MetricValue:
@@ -232,9 +197,9 @@ def _record(
     protocol: Protocol,
     metric: str,
     signature: str = "",
-    *,
     metric_value: MetricValue | None = None,
-    if_right: dict[str, float] | None = None,
+    if_right: Mapping[str, float] = {},
+    *,
     reason: str = "",
 ) -> Score:
     parts = sample.pairs_part + reading_part(protocol, sample.form, sample.decisions)
@@ -250,6 +215,6 @@ def _record(
         extracted_from=sample.reading.origin if protocol == "strict" else "",
         stats={} if metric_value is None else metric_value.stats,
         read_by=sample.read_by if with_answer else "",
-        if_right=if_right or {},
+        if_right=dict(if_right),
         signature=signature + parts if signature else "",
     )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import sys
 import tempfile
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain, islice
+from itertools import accumulate, islice
 from pathlib import Path
 
 import msgspec
@@ -84,22 +83,14 @@ def write_frames(
 
     The file has the fingerprint of the data that the scores were computed from.
     """
-    about = {_FINGERPRINT: msgspec.json.encode(fingerprint).decode()} if fingerprint else {}
-    remaining = iter(frames)
-    first = list(islice(remaining, 2))
-    if len(first) < 2:
-        buffer = io.BytesIO()
-        table = first[0] if first else scores_frame([])
-        table.write_parquet(buffer, compression="zstd", statistics=False, metadata=about)
-        write_atomic(path, buffer.getvalue())
-        return
     from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - slow to import
 
+    about = {_FINGERPRINT: msgspec.json.encode(fingerprint).decode()} if fingerprint else {}
     oldest = pl.CompatLevel.oldest()
-    schema = first[0].to_arrow(compat_level=oldest).schema.with_metadata(about)
+    schema = scores_frame([]).to_arrow(compat_level=oldest).schema.with_metadata(about)
     with tempfile.TemporaryFile() as stream:
         with ParquetWriter(stream, schema, compression="zstd", write_statistics=False) as writer:
-            for frame in chain(first, remaining):
+            for frame in frames:
                 table = frame.to_arrow(compat_level=oldest)
                 writer.write_table(table.replace_schema_metadata(schema.metadata))
         stream.seek(0)

@@ -30,7 +30,7 @@ from keju.scoring.decisions import (
     answer_code,
     check_value,
 )
-from keju.scoring.verdicts import Verdict, verdict_of_answer, verdict_without_answer
+from keju.scoring.verdicts import Verdict, verdict_of
 from keju.text import add_reasoning
 
 _FIRST_YES_NO = re.compile(
@@ -69,8 +69,10 @@ class ScoringSample:
 
     `form` is the form of answer, by default that for which the query asks. `text` is the content as
     it was returned; nothing where the response is a failure. `decisions` are those of people and
-    extractor models.
+    extractor models. `signature_part` is the end of the signature of every score.
     """
+
+    pairs_part = ""
 
     def __init__(
         self,
@@ -79,12 +81,13 @@ class ScoringSample:
         defect: Defect = Defect(),  # noqa: B008
         decisions: Decisions = NO_DECISIONS,
         form: AnswerForm | None = None,
+        signature_part: str = "",
     ) -> None:
         self.item = item
         self.response = response
         self.defect = defect
         self.decisions = decisions
-        self.pairs_part = self.signature_part = ""
+        self.signature_part = signature_part
         self.form = form or self.query.form
         self.text = "" if response.status in {"failed", "filtered"} else response.text
 
@@ -121,11 +124,9 @@ class ScoringSample:
         if not response.thinking or response.not_text or response.status in {"failed", "filtered"}:
             return self
         text = add_reasoning(response.text, response.thinking)
-        joined = ScoringSample(
-            self.item, replace(response, text=text, thinking=""), self.defect, self.decisions
-        )
-        joined.signature_part = "|reasoning:<think>+content"
-        return joined
+        joined = replace(response, text=text, thinking="")
+        part = "|reasoning:<think>+content" + self.signature_part
+        return ScoringSample(self.item, joined, self.defect, self.decisions, signature_part=part)
 
     @cached_property
     def score_fields(self) -> dict[str, Any]:
@@ -231,21 +232,8 @@ class ScoringSample:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The verdict on the response.
-
-        An answer is extracted only where the verdict depends on it: of a loop, a long response,
-        extraction takes longer than everything else.
-        """
-        answer = self.item.answer or self.item.answer_simplified
-        return verdict_without_answer(
-            self.response, self.form, transcription=self.item.transcription, answer=answer
-        ) or verdict_of_answer(
-            self.response,
-            answer=answer,
-            extracted=self.answer is not None,
-            wrapped=self.form == "transcription" and self.reading.rule == "JSON",
-            in_english=self.form == "text" and self.query.answer_language == "en",
-        )
+        """The verdict on the response."""
+        return verdict_of(self)
 
 
 computed_once = lru_cache(maxsize=4)

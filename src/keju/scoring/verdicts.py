@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from rapidfuzz.distance import LCSseq
 
 from keju.extraction import body_of, read
-from keju.items import AnswerForm, Response
+from keju.items import Response
 from keju.text import counted, han_only
+
+if TYPE_CHECKING:
+    from keju.scoring.scoring_sample import ScoringSample
 
 Verdict = Literal[
     "ok", "failed", "filtered", "empty", "looping", "truncated", "refused",
@@ -45,59 +48,26 @@ _TRANSCRIBED_LENGTH = 20
 _HAN_SHARE = 0.2
 
 
-def verdict_of(
-    response: Response,
-    form: AnswerForm,
-    *,
-    transcription: str | None = None,
-    answer: str = "",
-    extracted: bool = True,
-    wrapped: bool = False,
-    in_english: bool = False,
-) -> Verdict:
-    """The verdict on one response; the first that holds of the order in which they are tested.
+def verdict_of(sample: ScoringSample) -> Verdict:
+    """The verdict on a response; the first that holds of the order in which they are tested.
 
-    Args:
-        response: the response.
-        form: the answer form that was asked for.
-        transcription: the text on the image, where it is known.
-        answer: the true answer.
-        extracted: whether an answer could be taken.
-        wrapped: whether it was extracted from JSON although JSON was not asked for.
-        in_english: whether the answer is expected in English, if the true one is.
+    An answer is extracted only where the verdict depends on it: of a loop, a long response,
+    extraction takes longer than everything else.
     """
-    return verdict_without_answer(response, form, transcription=transcription, answer=answer) or (
-        verdict_of_answer(
-            response, answer=answer, extracted=extracted, wrapped=wrapped, in_english=in_english
-        )
-    )
-
-
-def verdict_without_answer(
-    response: Response, form: AnswerForm, *, transcription: str | None = None, answer: str = ""
-) -> Verdict | None:
-    """The verdict that needs no extracted answer, if one holds; the arguments of `verdict_of`."""
-    body = body_of(response.text)
-    by_wire = _from_the_wire(response, body)
-    if by_wire:
-        return by_wire
+    body, form, item = body_of(sample.response.text), sample.form, sample.item
+    answer = item.answer or item.answer_simplified
+    if verdict := _from_the_wire(sample.response, body):
+        return verdict
     if is_refusal(body):
         return "refused"
-    if form in {"text", "letter", "short"} and reads_out(body, transcription or "", answer):
+    if form in {"text", "letter", "short"} and reads_out(body, item.transcription or "", answer):
         return "transcribed"
-    return None
-
-
-def verdict_of_answer(
-    response: Response, *, answer: str, extracted: bool, wrapped: bool, in_english: bool
-) -> Verdict:
-    """The verdict where `verdict_without_answer` is None; the arguments of `verdict_of`."""
-    if not extracted:
+    if sample.answer is None:
         return "unparsable"
-    body = body_of(response.text)
+    in_english = form == "text" and sample.query.answer_language == "en"
     if in_english and is_mostly_han(body) and not is_mostly_han(answer):
         return "off-language"
-    return "off-format" if wrapped else "ok"
+    return "off-format" if form == "transcription" and sample.reading.rule == "JSON" else "ok"
 
 
 def _from_the_wire(response: Response, body: str) -> Verdict | None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import get_args
 
 from rich.cells import cell_len
 from rich.table import Table
 
 from keju.analysis.labels import metric_label
-from keju.analysis.reasoning import reasoning_rows
 from keju.cli.output.console import format_literal, name_columns, plain_table, translate
 from keju.definitions import NO_REFERENCE, Query, Task, tasks
 from keju.definitions.references import BLANK_PAGE
 from keju.errors import shortened
-from keju.formatting import NOTHING, percent, percent_range
+from keju.formatting import NOTHING, percent_range
 from keju.items import PromptVariant, Protocol
 from keju.scoring import PROTOCOLS, BenchmarkResult, MetricResult, Result, Summary, merge_unscored
 from keju.scoring.scoring_sample import FORM
@@ -73,10 +73,11 @@ _LABELS = 48
 def scores_tables(
     results: Iterable[Result], models: Sequence[str], *, width: int = 120
 ) -> Iterator[Table]:
-    """Main metrics in percent: a row per task and protocol, a column per model and prompt variant.
+    """Metrics in percent: a row per task and protocol, a column per model and prompt variant.
 
-    Notes are below. As many columns as fit into `width` characters are side by side; the others
-    follow in further tables. `models` are all models with a column, in order.
+    They are the main metrics, and of `printed` all. Notes are below. As many columns as fit into
+    `width` characters are side by side; the others follow in further tables. `models` are all
+    models with a column, in order.
     """
     kept = list(results)
     columns, heads = _columns(models, [(each.model, each.variant) for each in kept])
@@ -140,30 +141,31 @@ def _mean_cell(found: BenchmarkResult | None) -> str:
 
 
 def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequence[str]) -> Table:
-    table = plain_table(
-        *name_columns("task", "main metric"), *heads, right=range(2, 2 + len(heads))
-    )
-    found: dict[tuple[str, str, Protocol], dict[_Who, MetricResult]] = {}
+    table = plain_table(*name_columns("task", "metric"), *heads, right=range(2, 2 + len(heads)))
+    found: dict[tuple[str, str, Protocol], dict[str, dict[_Who, MetricResult]]] = {}
     for result in kept:
         for scored in result.tasks:
-            if scored.main is not None:
-                where = (scored.task, scored.query, result.protocol)
-                found.setdefault(where, {})[result.model, result.variant] = scored.main
+            by_metric = found.setdefault((scored.task, scored.query, result.protocol), {})
+            # The paper's formulas have no main one.
+            shown = scored.metrics if result.protocol == "printed" else scored.metrics[:1]
+            for value in shown:
+                by_metric.setdefault(value.metric, {})[result.model, result.variant] = value
     last = ""
     notes: dict[str, str] = {}
     for each, query, protocol in _catalogue():
-        if mains := found.get((each.id, query.name, protocol)):
-            metric = next(iter(mains.values())).metric
+        for metric, values in found.get((each.id, query.name, protocol), {}).items():
             label = metric_label(each.id, query.name, protocol, metric)
             if protocol == "official" and (note := query.official_note):
                 label += " " + notes.setdefault(note, f"[{len(notes) + 1}]")
             name = " ".join(part for part in (each.id, each.name_zh, query.name) if part)
-            cells = [_main_value(mains.get(who), notes) for who in columns]
+            cells = [_value(values.get(who), notes) for who in columns]
             table.add_row(name if name != last else "", f"{protocol} {label}", *cells)
             last = name
-    if notes:
-        lines = (f"{mark} {translate(note)}" for note, mark in notes.items())
-        table.caption = format_literal("\n".join(lines))
+    captions = [f"{mark} {translate(note)}" for note, mark in notes.items()]
+    if any(protocol == "with-reasoning" for _, _, protocol in found):
+        captions.append(_("with-reasoning: official with the reasoning field, as {}", FORM))
+    if captions:
+        table.caption = format_literal("\n".join(captions))
         table.caption_justify = "left"
     return table
 
@@ -189,95 +191,18 @@ def _columns(models: Sequence[str], spoken: Sequence[_Who]) -> tuple[list[_Who],
     ]
 
 
-def more_tables(results: Sequence[Result], models: Sequence[str]) -> Iterator[Table]:
-    """Values outside of the means: the paper's formulas, and `official` with reasoning."""
-    by_protocol: dict[Protocol, dict[_Who, Result]] = {}
-    for result in results:
-        by_protocol.setdefault(result.protocol, {})[result.model, result.variant] = result
-    columns, heads = _columns(models, [(each.model, each.variant) for each in results])
-    official = by_protocol.get("official", {})
-    if printed := by_protocol.get("printed"):
-        yield _printed_table(printed, official, columns, heads)
-    if reasoned := by_protocol.get("with-reasoning"):
-        yield _reasoning_table(reasoned, official, columns, heads)
-
-
-def _printed_table(
-    printed: Mapping[_Who, Result],
-    official: Mapping[_Who, Result],
-    columns: Sequence[_Who],
-    heads: Sequence[str],
-) -> Table:
-    """The paper's formulas, the script's values in brackets, in percent."""
-    table = plain_table(
-        *name_columns("task", "variant", "compared with"), *heads, right=range(3, 3 + len(heads)),
-        title=_(
-            "Variants, which are not part of any mean of a protocol (and the value of the "
-            "authors' script)"
-        ),
-    )  # fmt: skip
-    values, script = ({who: _values_of(result) for who, result in found.items()}
-                      for found in (printed, official))  # fmt: skip
-    order = [each.id for each in tasks()]
-    rows = dict.fromkeys(row for of_model in values.values() for row in of_model)
-    for task, metric in sorted(rows, key=lambda row: order.index(row[0])):
-        base_metric = metric.rpartition("_")[0]
-        cells = [
-            f"{percent(values.get(who, {}).get((task, metric)))} "
-            f"({percent(script.get(who, {}).get((task, base_metric)))})"
-            for who in columns
-        ]
-        table.add_row(task, metric, base_metric, *cells)
-    return table
-
-
-def _values_of(result: Result) -> dict[tuple[str, str], float | None]:
-    return {
-        (each.task, metric.metric): metric.value for each in result.tasks for metric in each.metrics
-    }
-
-
-def _reasoning_table(
-    reasoned: Mapping[_Who, Result],
-    official: Mapping[_Who, Result],
-    columns: Sequence[_Who],
-    heads: Sequence[str],
-) -> Table:
-    """`official` with reasoning from a separate field, the content alone in brackets."""
-    shown_heads = [head for who, head in zip(columns, heads, strict=True) if who in reasoned]
-    table = plain_table(
-        *name_columns("task", "main metric"), *shown_heads, right=range(2, 2 + len(shown_heads)),
-        title=_(
-            "official with the reasoning field, as {} (and of the content alone, which is "
-            "official)",
-            FORM
-        ),
-    )  # fmt: skip
-    by_who = {who: reasoning_rows(official[who], result) for who, result in reasoned.items()}
-    rows = dict.fromkeys((row.task, row.metric) for found in by_who.values() for row in found)
-    for task, metric in rows:
-        cells = []
-        for who in columns:
-            if who in reasoned:
-                own = [row for row in by_who[who] if (row.task, row.metric) == (task, metric)]
-                cells.append(f"{percent(own[0].with_reasoning)} ({percent(own[0].alone)})" if own
-                             else NOTHING)  # fmt: skip
-        table.add_row(task, metric, *cells)
-    return table
-
-
 def _catalogue() -> Iterator[tuple[Task, Query, Protocol]]:
     for each in tasks():
         for query in each.queries:
-            for protocol in PROTOCOLS:
+            for protocol in get_args(Protocol):
                 yield each, query, protocol
 
 
-def _main_value(main: MetricResult | None, notes: dict[str, str]) -> str:
+def _value(found: MetricResult | None, notes: dict[str, str]) -> str:
     """The value with the mark of its note, which is added to the notes if it is new."""
-    if main is None:
+    if found is None:
         return NOTHING
-    if main.value is None:
+    if found.value is None:
         return _("unscored")
-    mark = notes.setdefault(main.note, f"[{len(notes) + 1}]") if main.note else ""
-    return f"{mark} {percent_range(main.value, main.value_if_right)}".strip()
+    mark = notes.setdefault(found.note, f"[{len(notes) + 1}]") if found.note else ""
+    return f"{mark} {percent_range(found.value, found.value_if_right)}".strip()
