@@ -22,7 +22,6 @@ from keju.cli.options import (
 from keju.cli.report_options import ContentOptions, CostOptions, TableFiles
 from keju.errors import UsageError
 from keju.items import Protocol
-from keju.local_paths import shell_quoted
 from keju.texts import _, n_
 from keju.texts import language as terminal_language
 
@@ -166,7 +165,7 @@ def _decision_lines(
 ) -> Iterator[str]:
     """The lines on decisions of unclear answers: those that are not used, and how to make them."""
     from keju.judging.store import ExtractionFolder
-    from keju.reporting.answer_readings import MOST_UNCLEAR
+    from keju.reporting.answer_readings import MOST_UNCLEAR, decision_line
     from keju.scoring import read_decisions, unused_decisions
 
     extractors = ExtractionFolder(run).replied() if (run.path / "extractions").is_dir() else []
@@ -183,11 +182,7 @@ def _decision_lines(
             extractors[0],
         )
     if (extractor or not extractors) and unclear:
-        yield _(
-            "To decide the unclear answers by a model: {} (--plan prints the cost); by people: {}",
-            f"keju judge extract {shell_quoted(str(run.path))} --model M",
-            f"keju serve {shell_quoted(str(run.path))}",
-        )
+        yield decision_line([run.path])
     if not adjudicated and (run.path / "decisions.csv").is_file():
         yield _(
             "People's decisions on unclear answers are not used. Use them: keju score {0} "
