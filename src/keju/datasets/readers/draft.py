@@ -58,7 +58,6 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
             with texts, the paths of the texts.
         only_signs: whether it has no other columns.
         whole: whether `mapping` is complete, so that nothing is drafted.
-        optional: whether a complete mapping loses the fields whose columns no table has.
         evidence: where the names are from.
     """
 
@@ -70,7 +69,6 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
     all_signs: bool = False
     only_signs: bool = False
     whole: bool = False
-    optional: bool = False
     mapping: dict[str, Any] = field(default_factory=dict)
     evidence: str = ""
 

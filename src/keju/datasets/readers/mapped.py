@@ -505,8 +505,8 @@ class _ItemMaker:
         if len(named) != 1:
             why = _("several tasks have") if named else _("no task has")
             hint = _(
-                "Add to [values.task]: {} = the id of a task (ids: keju tasks), or define it: "
-                "--benchmark",
+                "Add to [values.task]: {} = the id of a task (ids: keju tasks), set task in "
+                "[constants] (--option constants.task=T7), or define it: --benchmark",
                 f'"{text[:20]}"',
             )
             raise place.error(_("{} the name {!r}", why, name[:20]), hint)

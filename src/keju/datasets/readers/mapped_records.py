@@ -135,7 +135,9 @@ def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Pa
     named = {file for _table, fitting in tables for file in fitting}
     named |= {file for lookup in mapping.lookup for file in _lookup_files(root, lookup)}
     unnamed = [
-        path for path, file in paths.items() if file not in named and not is_ignored(mapping, path)
+        path
+        for path, file in paths.items()
+        if file not in named and not _is_among(path, mapping.ignored)
     ]
     if unnamed and src.is_dir():
         raise DataError(
@@ -151,9 +153,9 @@ def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Pa
     return tables
 
 
-def is_ignored(mapping: Mapping, name: str) -> bool:
-    """Whether a mapping ignores a column or a table."""
-    return any(name == text or fnmatchcase(name, text) for text in mapping.ignored)
+def _is_among(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a column or a table is one of some names or patterns."""
+    return any(name == text or fnmatchcase(name, text) for text in patterns)
 
 
 def _images(src: Path, root: Path) -> Iterator[Record]:
@@ -337,16 +339,16 @@ class NamedColumns:
         self._seen: set[str] = set()
         self._files: set[Path] = set()
         self._wanted: dict[str, str] = {}
-        log = import_log()
+        self._optional: dict[str, tuple[str, str]] = {}
         for section, key, columns in _uses(mapping):
             for column in named_columns(columns):
-                self._wanted.setdefault(column, f"{section} {key}".strip())
-                if section in {"[fields]", "[[items]]", "[blanks]"}:
-                    log.used(key, column)
-                elif section == "[metadata]":
-                    log.kept(column)
+                if _is_among(column, mapping.optional):
+                    self._optional.setdefault(column, (section, key))
+                else:
+                    self._wanted.setdefault(column, f"{section} {key}".strip())
+                    _log_use(section, key, column)
         # The columns of a conversation have names of their own, so that no image is dropped.
-        self._named = {*self._wanted, *mapping.columns} - {mapping.messages}
+        self._named = {*self._wanted, *self._optional, *mapping.columns} - {mapping.messages}
         # A record without the conversation is refused, and its column is replaced.
         self._known = {*CONVERSATION, *PLACE_COLUMNS, mapping.messages}
 
@@ -381,6 +383,8 @@ class NamedColumns:
         for column in sorted(record.cells.keys() - self._seen):
             self._seen.add(column)
             self._known.update(_names_around(column))
+            if column in self._optional:
+                _log_use(*self._optional[column], column)
             if self._named.isdisjoint(_names_around(column)):
                 self._leave_out(column, record.place)
 
@@ -391,7 +395,7 @@ class NamedColumns:
 
     def _leave_out(self, column: str, place: Place) -> None:
         """Take a column that nothing names as ignored, or refuse it."""
-        if is_ignored(self._mapping, column):
+        if _is_among(column, self._mapping.ignored):
             import_log().ignored(column)
             return
         # A misspelt name leaves another column unnamed; the misspelt one is the mistake.
@@ -413,6 +417,13 @@ class NamedColumns:
             item=self._wanted[column],
             hint=_("Columns: {}", ", ".join(sorted(self._seen)[:40])),
         )
+
+
+def _log_use(section: str, key: str, column: str) -> None:
+    if section in {"[fields]", "[[items]]", "[blanks]"}:
+        import_log().used(key, column)
+    elif section == "[metadata]":
+        import_log().kept(column)
 
 
 def _names_around(column: str) -> list[str]:

@@ -16,7 +16,6 @@ import msgspec
 from msgspec import Meta
 
 from keju.datasets.readers.base import Detection, Reader
-from keju.datasets.readers.cells import named_columns
 from keju.datasets.readers.detecting import LOWEST
 from keju.datasets.readers.draft import (
     LONGEST,
@@ -29,8 +28,7 @@ from keju.datasets.readers.draft import (
 )
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mapped import FileSettings, read_mapped
-from keju.datasets.readers.mapped_records import PLACE_COLUMNS
-from keju.datasets.readers.mapping import Columns, Mapping, as_tuple, mapping_from, tasks_called
+from keju.datasets.readers.mapping import Mapping, as_tuple, mapping_from, tasks_called
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES
 from keju.datasets.readers.words import detect_command
@@ -115,8 +113,6 @@ def reader_of(preset: Preset) -> Reader[PresetSettings]:
     def read(src: Path, writer: DatasetWriter, settings: PresetSettings) -> Iterator[str]:
         drafted = _mapping_for(src, preset, given_keys(settings))
         check_drafted(drafted, src)
-        if missing := _missing_task(drafted.mapping, Listing(src)):
-            raise UsageError("{}: give {}", src, missing)
         writer.declare(mapping=mapping_text(drafted))
         yield from drafted.notes
         yield from read_mapped(src, writer, drafted.mapping, settings)
@@ -157,24 +153,7 @@ def _mapping_for(src: Path, preset: Preset, given: dict[str, Any]) -> Drafted:
     keys = merge_keys({"preset": preset.name, **preset.mapping}, given)
     constant = given.get("constants", {}).keys() - given.get("fields", {}).keys()
     keys["fields"] = {r: names for r, names in keys.get("fields", {}).items() if r not in constant}
-    if preset.optional:
-        listing = Listing(src)
-        tables = _tables_of(mapping_from(keys, Path("--option")), listing)
-        columns = {*preset.signs, *PLACE_COLUMNS}
-        columns.update(name for path in tables for row in listing.records(path, 1) for name in row)
-        for section in ("columns", "fields", "metadata"):
-            keys[section] = _with_columns(keys.get(section, {}), columns)
-            columns.update(keys["columns"])
     return Drafted(mapping_from(keys, Path("--option")))
-
-
-def _with_columns(section: dict[str, Any], columns: set[str]) -> dict[str, Columns]:
-    """The keys of a section of which some columns exist, with these."""
-    existing = {
-        key: tuple(name for name in as_tuple(names) if columns.issuperset(named_columns(name)))
-        for key, names in section.items()
-    }
-    return {key: names[0] if len(names) == 1 else names for key, names in existing.items() if names}
 
 
 def _tables(listing: Listing) -> tuple[PurePosixPath, ...]:
@@ -189,15 +168,6 @@ def _tables_of(mapping: Mapping, listing: Listing) -> list[PurePosixPath]:
         for file in _tables(listing)
         if any(fnmatchcase(file.as_posix(), path) for path in paths)
     ]
-
-
-def _missing_task(mapping: Mapping, listing: Listing) -> str:
-    """The option to give where the names of tables should be tasks, and one is not."""
-    if as_tuple(mapping.fields.get("task", ())) != ("stem",):
-        return ""
-    if all(len(tasks_called(path.stem)) == 1 for path in _tables_of(mapping, listing)):
-        return ""
-    return _("the task of the questions: --option constants.task=T7")
 
 
 def _count_images(listing: Listing) -> str:
@@ -219,7 +189,7 @@ def _detect_whole(listing: Listing, preset: Preset) -> Detection | None:
         return None
     names = ", ".join(shortened(path.as_posix()) for path, records in found[:3])
     what = _("{}: {}, {}", preset.benchmark or preset.name, names, _count_images(listing))
-    return Detection(min(fits), what, missing=_missing_task(mapping, listing))
+    return Detection(min(fits), what)
 
 
 def _detect_pages(listing: Listing, preset: Preset, mapping: Mapping) -> Detection | None:
