@@ -54,11 +54,10 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         benchmark: whose tasks the source has; empty: those of any benchmark.
-        signs: names of columns, one of which (or with `all_signs` each) the source has; of images
-            with texts, the paths of the texts.
+        signs: names of columns, each of which the source has, or one where the mapping is drafted;
+            of images with texts, the paths of the texts.
         only_signs: whether it has no other columns.
         whole: whether `mapping` is complete, so that nothing is drafted.
-        evidence: where the names are from.
     """
 
     name: str = ""
@@ -66,11 +65,9 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
     layout: str = ""
     benchmark: str = ""
     signs: tuple[str, ...] = ()
-    all_signs: bool = False
     only_signs: bool = False
     whole: bool = False
     mapping: dict[str, Any] = field(default_factory=dict)
-    evidence: str = ""
 
 
 class Drafted(NamedTuple):
@@ -421,8 +418,7 @@ class _Draft:
             return 0.0
         columns = {plain_name(column) for column in self.columns}
         signs = {plain_name(sign) for sign in self.preset.signs}
-        has_signs = signs <= columns if self.preset.all_signs else signs & columns
-        if has_signs:
+        if signs & columns:
             return 0.95
         return 0.8 if self.said else 0.0
 

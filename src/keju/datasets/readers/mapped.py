@@ -448,8 +448,6 @@ class _ItemMaker:
         for name, columns in self._mapping.metadata.items():
             if text := record.text(columns).strip():
                 yield name, values.get(name, {}).get(text, text)
-        if self._mapping.text_form == "quads":
-            yield "order", "stated"
         of_task = {
             "Domain": (texts["domain"].strip(), kind.domain_zh, kind.domain),
             "Task_Name": (texts["task_name"].strip(), kind.name_zh, kind.name_en),
