@@ -229,15 +229,15 @@ def with_groups(
 def _groups(pattern: str, texts: Iterable[str], key: str) -> list[dict[str, str] | None]:
     """The groups of each text; an error names the key of the mapping."""
     try:
-        return named_groups(pattern, texts)[1]
+        return named_groups(pattern, texts)
     except UsageError as error:
         raise UsageError("{}: {}", key, error) from None
 
 
 def named_groups(
     pattern: str, names: Iterable[str], *, seconds: float = SECONDS
-) -> tuple[tuple[str, ...], list[dict[str, str] | None]]:
-    """The names of the groups and, for each name, its groups, or None where it does not match.
+) -> list[dict[str, str] | None]:
+    """For each name the groups of a regular expression, or None where it does not match.
 
     The expression must match the whole name.
 
@@ -266,7 +266,8 @@ def named_groups(
         raise UsageError("not a regular expression: {}", answer["error"])
     if not answer["groups"]:
         raise UsageError("the regular expression has no named group, such as (?P<book>[^/]+)")
-    return tuple(answer["groups"]), answer["found"]
+    found: list[dict[str, str] | None] = answer["found"]
+    return found
 
 
 # ---- second tables
@@ -283,14 +284,11 @@ def _looked_up(root: Path, records: Iterable[Record], lookup: Lookup) -> Iterato
         if lines.setdefault(key, cells) != cells:
             problem = _("two different lines have the {} {!r}", lookup.key, shortened(key))
             raise place.error(problem, _("Keep one of them"))
-    # The groups of `names` are columns of every record, also without a line of the table.
-    groups = named_groups(lookup.names, [])[0] if lookup.names else ()
-    blank: JsonObject = dict.fromkeys(groups, "")
     is_found = False
     for record in records:
-        line = lines.get(record.text(lookup.by).strip(), blank)
-        is_found = is_found or line is not blank
-        yield record._replace(cells={**line, **record.cells})
+        line = lines.get(record.text(lookup.by).strip())
+        is_found = is_found or line is not None
+        yield record._replace(cells={**(line or {}), **record.cells})
     if lines and not is_found:
         problem = _("no record has its {!r} in {!r}", lookup.key, lookup.by)
         raise DataError(problem, file=root / lookup.path, hint="Correct key and by in [[lookup]]")
