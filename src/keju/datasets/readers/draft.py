@@ -265,20 +265,12 @@ class _Draft:
                 if column not in others and not (number and _plain(column) in self.words.metadata)
             ]
             if rivals:
-                self.roles[role] = rivals[0]
-            if len(rivals) > 1 and self._differ(rivals):
-                self.roles[role] = self._todo(either(rivals))
+                self.roles[role] = rivals[0] if len(rivals) == 1 else self._todo(either(rivals))
         both = tuple(named[r][0] for r in ("answer_traditional", "answer_simplified") if r in named)
         if self.roles.get("answer") in both and len(both) > 1:
             self.roles["answer"] = both
         if "answer_index" in self.roles:
             self.roles.setdefault("answer", self.roles["answer_index"])
-
-    def _differ(self, columns: list[str]) -> bool:
-        texts = (
-            {str(row[c]) for c in columns if row.get(c) not in (None, "")} for row in self.rows
-        )
-        return any(len(of_row) > 1 for of_row in texts)
 
     def _choose_options(self) -> None:
         """Options in columns of their letters, or in one column, or in one object."""
