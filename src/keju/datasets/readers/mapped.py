@@ -160,7 +160,7 @@ def read_mapped(
 ) -> Iterator[str]:
     """Read a source as its mapping, which has no TODO, says; yields notes.
 
-    With `skip_invalid` records that are not valid are left out; the import log lists them.
+    With `skip_invalid` records that are not valid are skipped; the import log lists them.
 
     Raises:
         DataError: the mapping or a record is not valid, a column or table is neither mapped nor

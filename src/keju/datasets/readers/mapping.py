@@ -191,9 +191,9 @@ def _check_keys(file: Path, section: str, found: dict[str, object], known: tuple
 
 
 def tasks_called(text: str, domain: str = "") -> list[Task]:
-    """The tasks that a text means: an id, a number of MCS-Bench, or a name.
+    """The tasks that a text means: an id, the number in it, or a name.
 
-    A name may follow the id or number. Of several tasks of one name, those of the domain.
+    A name may follow the number. Of several tasks of one name, those of the domain.
     """
     if has_task(text):
         return [task(text)]
