@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Mapping as Table_
 from functools import cache, cached_property
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -372,7 +373,7 @@ class _Draft:
             if plain in self.words.never:
                 self.ignored.append(column)
             elif self._is_short(column):
-                metadata[column if canonical in metadata else canonical or column] = column
+                metadata[_unused(canonical or column, metadata)] = column
             else:
                 self.ignored.append(column)
                 self.notes.append(_("not short texts: {} is ignored", column))
@@ -456,6 +457,12 @@ def _named_in(words: tuple[str, ...]) -> list[Task]:
 
 def _columns(rows: Iterable[JsonObject]) -> list[str]:
     return list(dict.fromkeys(column for row in rows for column in row))
+
+
+def _unused(name: str, names: Table_[str, object]) -> str:
+    """A name that is not in use: `name`, or ``NAME_2`` and so on."""
+    numbered = (f"{name}_{number}" for number in count(2))
+    return name if name not in names else next(each for each in numbered if each not in names)
 
 
 def _text(row: JsonObject, columns: Columns) -> str:
