@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from keju.definitions import prompt_of
-from keju.errors import DataError, UsageError
+from keju.errors import DataError
 from tests.support.released import picture, put, vlmevalkit
 
 T7 = {"constants.task": "T7"}
@@ -52,7 +52,7 @@ def test_rows_become_items_of_the_task_that_is_named(read, tmp_path: Path) -> No
     )
     assert read("vlmevalkit-tsv", tmp_path / "src").items == done.items
     (tmp_path / "src/T7.tsv").rename(tmp_path / "src/MyBench.tsv")
-    with pytest.raises(UsageError, match=r"give the task .*: --option constants\.task=T7"):
+    with pytest.raises(DataError, match=r"no task has .* 'MyBench'.*--option constants\.task=T7"):
         read("vlmevalkit-tsv", tmp_path / "src")
     with pytest.raises(DataError, match="no task has the name 'T99'"):
         read("vlmevalkit-tsv", tmp_path / "src", **{"constants.task": "T99"})

@@ -203,7 +203,7 @@ REFUSED = {
     ),
     "a table called after no task": Attempt(
         {"MyBench.tsv": "index\tquestion\tanswer\timage_path\n1\t何書？\t說苑\t1.png\n"},
-        "give the task of the questions: --option constants.task=T7", form="vlmevalkit-tsv",
+        "no task has the name 'MyBench'. Add", "line 2", form="vlmevalkit-tsv",
     ),
 }  # fmt: skip
 

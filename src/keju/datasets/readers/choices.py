@@ -141,7 +141,7 @@ def known_letter(
 ) -> str:
     """The letter that an answer means; an empty answer stays empty.
 
-    `answer_is` is as in a mapping. A text that is no number is read as `letter_of` does; where
+    `answer_is` is as in a mapping. Other texts than numbers are read as by `letter_of`; where
     answers are letters, a letter counts before the text of another option.
 
     Raises:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Mapping as Table_
 from functools import cache, cached_property
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -54,12 +55,10 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         benchmark: whose tasks the source has; empty: those of any benchmark.
-        signs: names of columns, one of which (or with `all_signs` each) the source has; of images
-            with texts, the paths of the texts.
+        signs: names of columns, each of which the source has, or one where the mapping is drafted;
+            of images with texts, the paths of the texts.
         only_signs: whether it has no other columns.
         whole: whether `mapping` is complete, so that nothing is drafted.
-        optional: whether a complete mapping loses the fields whose columns no table has.
-        evidence: where the names are from.
     """
 
     name: str = ""
@@ -67,12 +66,9 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
     layout: str = ""
     benchmark: str = ""
     signs: tuple[str, ...] = ()
-    all_signs: bool = False
     only_signs: bool = False
     whole: bool = False
-    optional: bool = False
     mapping: dict[str, Any] = field(default_factory=dict)
-    evidence: str = ""
 
 
 class Drafted(NamedTuple):
@@ -270,20 +266,12 @@ class _Draft:
                 if column not in others and not (number and _plain(column) in self.words.metadata)
             ]
             if rivals:
-                self.roles[role] = rivals[0]
-            if len(rivals) > 1 and self._differ(rivals):
-                self.roles[role] = self._todo(either(rivals))
+                self.roles[role] = rivals[0] if len(rivals) == 1 else self._todo(either(rivals))
         both = tuple(named[r][0] for r in ("answer_traditional", "answer_simplified") if r in named)
         if self.roles.get("answer") in both and len(both) > 1:
             self.roles["answer"] = both
         if "answer_index" in self.roles:
             self.roles.setdefault("answer", self.roles["answer_index"])
-
-    def _differ(self, columns: list[str]) -> bool:
-        texts = (
-            {str(row[c]) for c in columns if row.get(c) not in (None, "")} for row in self.rows
-        )
-        return any(len(of_row) > 1 for of_row in texts)
 
     def _choose_options(self) -> None:
         """Options in columns of their letters, or in one column, or in one object."""
@@ -385,7 +373,7 @@ class _Draft:
             if plain in self.words.never:
                 self.ignored.append(column)
             elif self._is_short(column):
-                metadata[column if canonical in metadata else canonical or column] = column
+                metadata[_unused(canonical or column, metadata)] = column
             else:
                 self.ignored.append(column)
                 self.notes.append(_("not short texts: {} is ignored", column))
@@ -423,8 +411,7 @@ class _Draft:
             return 0.0
         columns = {plain_name(column) for column in self.columns}
         signs = {plain_name(sign) for sign in self.preset.signs}
-        has_signs = signs <= columns if self.preset.all_signs else signs & columns
-        if has_signs:
+        if signs & columns:
             return 0.95
         return 0.8 if self.said else 0.0
 
@@ -470,6 +457,12 @@ def _named_in(words: tuple[str, ...]) -> list[Task]:
 
 def _columns(rows: Iterable[JsonObject]) -> list[str]:
     return list(dict.fromkeys(column for row in rows for column in row))
+
+
+def _unused(name: str, names: Table_[str, object]) -> str:
+    """A name that is not in use: `name`, or ``NAME_2`` and so on."""
+    numbered = (f"{name}_{number}" for number in count(2))
+    return name if name not in names else next(each for each in numbered if each not in names)
 
 
 def _text(row: JsonObject, columns: Columns) -> str:

@@ -1,4 +1,4 @@
-"""`decode`: texts in UTF-8, UTF-16, GB18030 and Big5, the encoding given or seen.
+"""`decode`: texts in UTF-8, UTF-16, GB18030 and Big5, the encoding given or detected.
 
 UTF-16 is known by its byte-order mark. Any other text that is not UTF-8 is decoded as GB18030, Big5
 and Shift_JIS. If only GB18030 or only Big5 decodes it to characters that texts have, it is that
@@ -46,13 +46,13 @@ class Decoded(NamedTuple):
 
 
 def decode(data: bytes, file: Path, encoding: str = "") -> Decoded:
-    """The text of a file in a given or, if it is empty, seen encoding, without byte-order mark.
+    """The text of a file in a given or, if it is empty, detected encoding, without byte-order mark.
 
     Raises:
         UsageError: there is no encoding of that name.
         DataError: it is not in that encoding, or it is uncertain in which one it is.
     """
-    encoding = encoding or _seen(data[:HEAD], file, whole=len(data) <= HEAD)
+    encoding = encoding or _detect(data[:HEAD], file, whole=len(data) <= HEAD)
     try:
         return Decoded(data.decode(codec_of(encoding)).removeprefix("\ufeff"), encoding)
     except UnicodeError:
@@ -65,10 +65,10 @@ def encoding_of(data: bytes, file: Path, encoding: str = "") -> str:
     Raises:
         DataError: as `decode`.
     """
-    return encoding or _seen(data[:HEAD], file, whole=False)
+    return encoding or _detect(data[:HEAD], file, whole=False)
 
 
-def _seen(head: bytes, file: Path, *, whole: bool) -> str:
+def _detect(head: bytes, file: Path, *, whole: bool) -> str:
     """The encoding of a text from its beginning; `whole`: it does not end within a character."""
     if head.startswith(_NO_TEXTS):
         raise DataError(

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -58,14 +59,12 @@ class Listing:
     def __init__(self, src: Path) -> None:
         self.src = src
         self.root = src if src.is_dir() else src.parent
-        found: list[PurePosixPath] = []
-        self.complete = True
-        for path in _walk(src):
-            if len(found) == MOST_FILES:
-                self.complete = False
-                break
-            found.append(PurePosixPath(path.relative_to(self.root).as_posix()))
-        self.files = tuple(sorted(found))
+        paths: Iterable[Path] = [src]
+        if src.is_dir():
+            paths = (place / name for place, __, files in walk(src) for name in files)
+        found = [path.relative_to(self.root).as_posix() for path in islice(paths, MOST_FILES + 1)]
+        self.complete = len(found) <= MOST_FILES
+        self.files = tuple(sorted(map(PurePosixPath, found[:MOST_FILES])))
         self._left = MOST_READ
         self._texts: dict[PurePosixPath, str] = {}
         self._records: dict[tuple[PurePosixPath, int], list[JsonObject]] = {}
@@ -116,8 +115,7 @@ class Listing:
         if path not in self._texts:
             data, text = self.head(path), ""
             with suppress(KejuError, UnicodeError):
-                encoding = encoding_of(data, self.root / path, import_log().encoding)
-                codec = codec_of(encoding)
+                codec = codec_of(encoding_of(data, self.root / path, import_log().encoding))
                 text = codecs.getincrementaldecoder(codec)("ignore").decode(data)
             self._texts[path] = text
         return self._texts[path]
@@ -132,16 +130,15 @@ class Listing:
 
     def obstacle(self) -> Obstacle | None:
         """Why nothing in the source is readable yet, or None."""
-        if self.src.is_file():
-            if command := unpacking_command(self.src):
-                run = _("Run: {}", command)
-                return Obstacle(_("This is an archive, which keju does not unpack"), run)
-        elif not self.files:
+        if not self.files:
             return Obstacle(_("The folder has no files"), _("Check the path"))
         found = self.archives
         beside = _NOT_DATA.union(path.suffix.casefold() for path in found)
         if not found or any(path.suffix.casefold() not in beside for path in self.files):
             return None
+        if self.src.is_file():
+            run = _("Run: {}", unpacking_command(self.src))
+            return Obstacle(_("This is an archive, which keju does not unpack"), run)
         problem = n_(
             "The folder has {n:,} archive, which keju does not unpack",
             "The folder has {n:,} archives, which keju does not unpack",
@@ -161,11 +158,3 @@ def unpacking_command(archive: Path) -> str:
         ".7z": f"7z x {word} -o{folder}",
         ".rar": f"unrar x {word} {folder}/",
     }.get(archive.suffix.casefold(), "")
-
-
-def _walk(src: Path) -> Iterator[Path]:
-    if not src.is_dir():
-        yield src
-        return
-    for place, __, files in walk(src):
-        yield from (place / name for name in files)

@@ -160,7 +160,7 @@ def read_mapped(
 ) -> Iterator[str]:
     """Read a source as its mapping, which has no TODO, says; yields notes.
 
-    With `skip_invalid` records that are not valid are left out; the import log lists them.
+    With `skip_invalid` records that are not valid are skipped; the import log lists them.
 
     Raises:
         DataError: the mapping or a record is not valid, a column or table is neither mapped nor
@@ -293,10 +293,18 @@ class _ItemMaker:
         self, records: Iterable[Record], fail: Callable[[Place, DataError | UsageError], None]
     ) -> Iterator[tuple[Item, Place]]:
         """The items of records, each with the record's place; `fail` takes the errors."""
-        for record in records:
+        is_page = self._mapping.text_form == "quads"
+        for source_record in records:
             self.records += 1
+            record = source_record
+            lines: tuple[Line, ...] = ()
             try:
-                items = list(map(self.make_item, repeat(self._with_text(record)), self._parts))
+                if self._mapping.texts:
+                    text, lines = self._files.text(record)
+                    record = record.with_cells({"text": text})
+                    if is_page and not text:
+                        continue
+                items = list(map(self.make_item, repeat(record), self._parts, repeat(lines)))
             except (DataError, UsageError) as error:
                 fail(record.place, error)
             else:
@@ -326,8 +334,8 @@ class _ItemMaker:
                 self._without_answer,
             )
 
-    def make_item(self, record: Record, part: _Part) -> Item | None:
-        """One item of a record; None if it has no question and answer, or no text lines."""
+    def make_item(self, record: Record, part: _Part, lines: tuple[Line, ...]) -> Item | None:
+        """One item of a record; None if it has no question and answer."""
         if self._only_texts and not self._has_text(record, part):
             return None
         if not all(map(record.has, part.needed)):
@@ -340,13 +348,6 @@ class _ItemMaker:
             # In templates the id of the task, however the source calls it.
             record = record.with_cells({"task": kind.id})
         images = self._files.images(record, kind)
-        lines: tuple[Line, ...] = ()
-        if self._mapping.text_form == "quads":
-            lines = self._files.lines(record)
-            if not lines:
-                return None
-            text = "\n".join(line.text for line in lines if line.text.strip())
-            record = record.with_cells({"text": text})
         texts = defaultdict(str)
         for role in _ONE_TEXT:
             if role in part.fields or role in self._mapping.constants:
@@ -384,12 +385,6 @@ class _ItemMaker:
         return item
 
     # ---- the texts of a record
-
-    def _with_text(self, record: Record) -> Record:
-        """A record with the text of its text file as a column."""
-        if not self._mapping.texts or self._mapping.text_form != "text":
-            return record
-        return record.with_cells({"text": self._files.text(record)})
 
     def _text(self, record: Record, role: str, part: _Part) -> str:
         """The text of a role: of the first of its columns that has one, else the constant one."""
@@ -448,8 +443,6 @@ class _ItemMaker:
         for name, columns in self._mapping.metadata.items():
             if text := record.text(columns).strip():
                 yield name, values.get(name, {}).get(text, text)
-        if self._mapping.text_form == "quads":
-            yield "order", "stated"
         of_task = {
             "Domain": (texts["domain"].strip(), kind.domain_zh, kind.domain),
             "Task_Name": (texts["task_name"].strip(), kind.name_zh, kind.name_en),
@@ -505,8 +498,8 @@ class _ItemMaker:
         if len(named) != 1:
             why = _("several tasks have") if named else _("no task has")
             hint = _(
-                "Add to [values.task]: {} = the id of a task (ids: keju tasks), or define it: "
-                "--benchmark",
+                "Add to [values.task]: {} = the id of a task (ids: keju tasks), set task in "
+                "[constants] (--option constants.task=T7), or define it: --benchmark",
                 f'"{text[:20]}"',
             )
             raise place.error(_("{} the name {!r}", why, name[:20]), hint)

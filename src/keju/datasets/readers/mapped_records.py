@@ -135,7 +135,9 @@ def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Pa
     named = {file for _table, fitting in tables for file in fitting}
     named |= {file for lookup in mapping.lookup for file in _lookup_files(root, lookup)}
     unnamed = [
-        path for path, file in paths.items() if file not in named and not is_ignored(mapping, path)
+        path
+        for path, file in paths.items()
+        if file not in named and not _is_among(path, mapping.ignored)
     ]
     if unnamed and src.is_dir():
         raise DataError(
@@ -151,9 +153,9 @@ def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Pa
     return tables
 
 
-def is_ignored(mapping: Mapping, name: str) -> bool:
-    """Whether a mapping ignores a column or a table."""
-    return any(name == text or fnmatchcase(name, text) for text in mapping.ignored)
+def _is_among(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a column or a table is one of some names or patterns."""
+    return any(name == text or fnmatchcase(name, text) for text in patterns)
 
 
 def _images(src: Path, root: Path) -> Iterator[Record]:
@@ -227,15 +229,15 @@ def with_groups(
 def _groups(pattern: str, texts: Iterable[str], key: str) -> list[dict[str, str] | None]:
     """The groups of each text; an error names the key of the mapping."""
     try:
-        return named_groups(pattern, texts)[1]
+        return named_groups(pattern, texts)
     except UsageError as error:
         raise UsageError("{}: {}", key, error) from None
 
 
 def named_groups(
     pattern: str, names: Iterable[str], *, seconds: float = SECONDS
-) -> tuple[tuple[str, ...], list[dict[str, str] | None]]:
-    """The names of the groups and, for each name, its groups, or None where it does not match.
+) -> list[dict[str, str] | None]:
+    """For each name the groups of a regular expression, or None where it does not match.
 
     The expression must match the whole name.
 
@@ -264,7 +266,8 @@ def named_groups(
         raise UsageError("not a regular expression: {}", answer["error"])
     if not answer["groups"]:
         raise UsageError("the regular expression has no named group, such as (?P<book>[^/]+)")
-    return tuple(answer["groups"]), answer["found"]
+    found: list[dict[str, str] | None] = answer["found"]
+    return found
 
 
 # ---- second tables
@@ -281,14 +284,11 @@ def _looked_up(root: Path, records: Iterable[Record], lookup: Lookup) -> Iterato
         if lines.setdefault(key, cells) != cells:
             problem = _("two different lines have the {} {!r}", lookup.key, shortened(key))
             raise place.error(problem, _("Keep one of them"))
-    # The groups of `names` are columns of every record, also without a line of the table.
-    groups = named_groups(lookup.names, [])[0] if lookup.names else ()
-    blank: JsonObject = dict.fromkeys(groups, "")
     is_found = False
     for record in records:
-        line = lines.get(record.text(lookup.by).strip(), blank)
-        is_found = is_found or line is not blank
-        yield record._replace(cells={**line, **record.cells})
+        line = lines.get(record.text(lookup.by).strip())
+        is_found = is_found or line is not None
+        yield record._replace(cells={**(line or {}), **record.cells})
     if lines and not is_found:
         problem = _("no record has its {!r} in {!r}", lookup.key, lookup.by)
         raise DataError(problem, file=root / lookup.path, hint="Correct key and by in [[lookup]]")
@@ -337,16 +337,16 @@ class NamedColumns:
         self._seen: set[str] = set()
         self._files: set[Path] = set()
         self._wanted: dict[str, str] = {}
-        log = import_log()
+        self._optional: dict[str, tuple[str, str]] = {}
         for section, key, columns in _uses(mapping):
             for column in named_columns(columns):
-                self._wanted.setdefault(column, f"{section} {key}".strip())
-                if section in {"[fields]", "[[items]]", "[blanks]"}:
-                    log.used(key, column)
-                elif section == "[metadata]":
-                    log.kept(column)
+                if _is_among(column, mapping.optional):
+                    self._optional.setdefault(column, (section, key))
+                else:
+                    self._wanted.setdefault(column, f"{section} {key}".strip())
+                    _log_use(section, key, column)
         # The columns of a conversation have names of their own, so that no image is dropped.
-        self._named = {*self._wanted, *mapping.columns} - {mapping.messages}
+        self._named = {*self._wanted, *self._optional, *mapping.columns} - {mapping.messages}
         # A record without the conversation is refused, and its column is replaced.
         self._known = {*CONVERSATION, *PLACE_COLUMNS, mapping.messages}
 
@@ -381,6 +381,8 @@ class NamedColumns:
         for column in sorted(record.cells.keys() - self._seen):
             self._seen.add(column)
             self._known.update(_names_around(column))
+            if column in self._optional:
+                _log_use(*self._optional[column], column)
             if self._named.isdisjoint(_names_around(column)):
                 self._leave_out(column, record.place)
 
@@ -391,7 +393,7 @@ class NamedColumns:
 
     def _leave_out(self, column: str, place: Place) -> None:
         """Take a column that nothing names as ignored, or refuse it."""
-        if is_ignored(self._mapping, column):
+        if _is_among(column, self._mapping.ignored):
             import_log().ignored(column)
             return
         # A misspelt name leaves another column unnamed; the misspelt one is the mistake.
@@ -413,6 +415,13 @@ class NamedColumns:
             item=self._wanted[column],
             hint=_("Columns: {}", ", ".join(sorted(self._seen)[:40])),
         )
+
+
+def _log_use(section: str, key: str, column: str) -> None:
+    if section in {"[fields]", "[[items]]", "[blanks]"}:
+        import_log().used(key, column)
+    elif section == "[metadata]":
+        import_log().kept(column)
 
 
 def _names_around(column: str) -> list[str]:

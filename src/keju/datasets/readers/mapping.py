@@ -85,6 +85,7 @@ class Lookup(Struct, frozen=True, forbid_unknown_fields=True):
 class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
     """A mapping.
 
+    Columns and patterns of columns that are `optional` need not exist.
     Of several `texts`, the first whose blanks all have values counts. The `values` of one of
     `columns` apply wherever it is used, such as in a group.
     """
@@ -101,6 +102,7 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
     text_form: Literal["text", "quads"] = "text"
     messages: str = ""
     ignored: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     lookup: tuple[Lookup, ...] = ()
     split: dict[str, str] = field(default_factory=dict)
@@ -189,9 +191,9 @@ def _check_keys(file: Path, section: str, found: dict[str, object], known: tuple
 
 
 def tasks_called(text: str, domain: str = "") -> list[Task]:
-    """The tasks that a text means: an id, a number of MCS-Bench, or a name.
+    """The tasks that a text means: an id, the number in it, or a name.
 
-    A name may follow the id or number. Of several tasks of one name, those of the domain.
+    A name may follow the number. Of several tasks of one name, those of the domain.
     """
     if has_task(text):
         return [task(text)]

@@ -16,7 +16,6 @@ import msgspec
 from msgspec import Meta
 
 from keju.datasets.readers.base import Detection, Reader
-from keju.datasets.readers.cells import named_columns
 from keju.datasets.readers.detecting import LOWEST
 from keju.datasets.readers.draft import (
     LONGEST,
@@ -29,8 +28,7 @@ from keju.datasets.readers.draft import (
 )
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mapped import FileSettings, read_mapped
-from keju.datasets.readers.mapped_records import PLACE_COLUMNS
-from keju.datasets.readers.mapping import Columns, Mapping, as_tuple, mapping_from, tasks_called
+from keju.datasets.readers.mapping import Mapping, as_tuple, mapping_from, tasks_called
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES
 from keju.datasets.readers.words import detect_command
@@ -56,7 +54,7 @@ class PresetSettings(FileSettings, frozen=True, kw_only=True):
     )
     answer_is: Annotated[
         Literal["", "text", "from-0", "from-1"],
-        Meta(description="what answers to questions with options are (default: seen from them)"),
+        Meta(description="what answers to questions with options are (default text)"),
     ] = ""
     only: Annotated[
         dict[str, str], Meta(description="the text of the column NAME that a record must have")
@@ -67,19 +65,16 @@ class PresetSettings(FileSettings, frozen=True, kw_only=True):
     ] = ""
 
 
-_KEYS = ("constants", "metadata", "only", "answer_is", "newlines")
-"""Settings that are keys of a mapping as they are."""
-
-
-def given_keys(settings: PresetSettings) -> dict[str, Any]:
+def _given_keys(settings: PresetSettings) -> dict[str, Any]:
     """The keys of a mapping that settings state.
 
     Raises:
         UsageError: a list of columns is not one of TOML.
     """
-    keys = {key: getattr(settings, key) for key in _KEYS}
+    keys = {key: getattr(settings, key) for key in settings.__struct_fields__}
     keys["fields"] = {role: _columns(role, text) for role, text in settings.fields.items()}
-    return {key: value for key, value in keys.items() if value}
+    of_files = FileSettings.__struct_fields__
+    return {key: value for key, value in keys.items() if value and key not in of_files}
 
 
 def _columns(role: str, text: str) -> object:
@@ -92,11 +87,7 @@ def _columns(role: str, text: str) -> object:
 
 
 def read_preset(file: Path) -> Preset:
-    """Read a preset.
-
-    Raises:
-        DataError: it is not TOML, or has an unknown key.
-    """
+    """Read a preset."""
     return read_toml(file, Preset, hint="Correct the preset")
 
 
@@ -113,10 +104,11 @@ def reader_of(preset: Preset) -> Reader[PresetSettings]:
     """The format whose mapping a preset has, or that is drafted with it."""
 
     def read(src: Path, writer: DatasetWriter, settings: PresetSettings) -> Iterator[str]:
-        drafted = _mapping_for(src, preset, given_keys(settings))
-        check_drafted(drafted, src)
-        if missing := _missing_task(drafted.mapping, Listing(src)):
-            raise UsageError("{}: give {}", src, missing)
+        drafted = _mapping_for(src, preset, _given_keys(settings))
+        if todos := drafted.todos:
+            command = detect_command(src, "--write-map", Path("mapping.toml"))
+            hint = _("Write the mapping and complete it: {}", command)
+            raise DataError("not certain: {} = TODO: {}", *todos[0], file=src, hint=hint)
         writer.declare(mapping=mapping_text(drafted))
         yield from drafted.notes
         yield from read_mapped(src, writer, drafted.mapping, settings)
@@ -124,7 +116,7 @@ def reader_of(preset: Preset) -> Reader[PresetSettings]:
     def detect(listing: Listing) -> Detection | None:
         if preset.whole:
             return _detect_whole(listing, preset)
-        files = _tables(listing)
+        files = _tables(listing, ["*"])
         paths = filter(None, map(listing.path, files))
         if not files or sum(path.stat().st_size for path in paths) > MOST_BYTES * 256:
             return None
@@ -157,47 +149,14 @@ def _mapping_for(src: Path, preset: Preset, given: dict[str, Any]) -> Drafted:
     keys = merge_keys({"preset": preset.name, **preset.mapping}, given)
     constant = given.get("constants", {}).keys() - given.get("fields", {}).keys()
     keys["fields"] = {r: names for r, names in keys.get("fields", {}).items() if r not in constant}
-    if preset.optional:
-        listing = Listing(src)
-        tables = _tables_of(mapping_from(keys, Path("--option")), listing)
-        columns = {*preset.signs, *PLACE_COLUMNS}
-        columns.update(name for path in tables for row in listing.records(path, 1) for name in row)
-        for section in ("columns", "fields", "metadata"):
-            keys[section] = _with_columns(keys.get(section, {}), columns)
-            columns.update(keys["columns"])
     return Drafted(mapping_from(keys, Path("--option")))
 
 
-def _with_columns(section: dict[str, Any], columns: set[str]) -> dict[str, Columns]:
-    """The keys of a section of which some columns exist, with these."""
-    existing = {
-        key: tuple(name for name in as_tuple(names) if columns.issuperset(named_columns(name)))
-        for key, names in section.items()
-    }
-    return {key: names[0] if len(names) == 1 else names for key, names in existing.items() if names}
-
-
-def _tables(listing: Listing) -> tuple[PurePosixPath, ...]:
-    return listing.ending(*(suffix.lstrip(".") for suffix in SUFFIXES))
-
-
-def _tables_of(mapping: Mapping, listing: Listing) -> list[PurePosixPath]:
-    """The tables of a source that a mapping names."""
-    paths = [table.path for table in mapping.tables]
-    return [
-        file
-        for file in _tables(listing)
-        if any(fnmatchcase(file.as_posix(), path) for path in paths)
-    ]
-
-
-def _missing_task(mapping: Mapping, listing: Listing) -> str:
-    """The option to give where the names of tables should be tasks, and one is not."""
-    if as_tuple(mapping.fields.get("task", ())) != ("stem",):
-        return ""
-    if all(len(tasks_called(path.stem)) == 1 for path in _tables_of(mapping, listing)):
-        return ""
-    return _("the task of the questions: --option constants.task=T7")
+def _tables(listing: Listing, patterns: Iterable[str]) -> list[PurePosixPath]:
+    """The tables of a source whose paths fit a pattern."""
+    files = listing.ending(*(suffix.lstrip(".") for suffix in SUFFIXES))
+    paths = list(patterns)
+    return [file for file in files if any(fnmatchcase(str(file), path) for path in paths)]
 
 
 def _count_images(listing: Listing) -> str:
@@ -213,13 +172,14 @@ def _detect_whole(listing: Listing, preset: Preset) -> Detection | None:
     mapping = mapping_from(preset.mapping, Path(preset.name))
     if not mapping.tables:
         return _detect_pages(listing, preset, mapping)
-    found = [(path, listing.records(path)) for path in _tables_of(mapping, listing)]
+    paths = _tables(listing, (table.path for table in mapping.tables))
+    found = [(path, listing.records(path)) for path in paths]
     fits = [_fit_of(records, preset, mapping) for __, records in found if records]
     if not fits or not min(fits):
         return None
     names = ", ".join(shortened(path.as_posix()) for path, records in found[:3])
     what = _("{}: {}, {}", preset.benchmark or preset.name, names, _count_images(listing))
-    return Detection(min(fits), what, missing=_missing_task(mapping, listing))
+    return Detection(min(fits), what)
 
 
 def _detect_pages(listing: Listing, preset: Preset, mapping: Mapping) -> Detection | None:
@@ -277,18 +237,6 @@ def draft_by(reader: Reader[Any], src: Path) -> Drafted | None:
     """
     preset = _PRESETS.get(reader.name)
     return _mapping_for(src, preset, {}) if preset else None
-
-
-def check_drafted(drafted: Drafted, src: Path) -> None:
-    """Refuse a draft with something to complete.
-
-    Raises:
-        DataError: naming the first place, and the command that writes the mapping.
-    """
-    if left := drafted.todos:
-        command = detect_command(src, "--write-map", Path("mapping.toml"))
-        hint = _("Write the mapping and complete it: {}", command)
-        raise DataError("not certain: {} = TODO: {}", *left[0], file=src, hint=hint)
 
 
 _SHIPPED = Path(__file__).with_name("presets")

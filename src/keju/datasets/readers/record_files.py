@@ -142,31 +142,25 @@ class RecordFiles:
 
     # ---- texts and pages
 
-    def text(self, record: Record) -> str:
-        """The text of a record's text file.
+    def text(self, record: Record) -> tuple[str, tuple[Line, ...]]:
+        """The text of a record's text file, and its lines where each has four corners.
 
         Raises:
             MissingFileError: it does not exist.
             DataError: its name leads out of the source, or it is not readable.
         """
-        return source_text(self._text_file(record)).strip("\n\t ")
-
-    def lines(self, record: Record) -> tuple[Line, ...]:
-        """The lines of a record's text file in their order; none if it has no text."""
-        path = self._text_file(record)
-        lines = quad_lines(path)
-        if not any(line.text.strip() for line in lines):
-            self._empty.append(path.relative_to(self._root).as_posix())
-            return ()
-        return lines
-
-    def _text_file(self, record: Record) -> Path:
         name = record.text(self._mapping.texts, needed=True)
         path = inside(self._root, name, file=record.place.file, item=record.place.item)
         if not path.is_file():
             raise MissingFileError(name, record.place)
         self._texts.add(path)
-        return path
+        if self._mapping.text_form == "text":
+            return source_text(path).strip("\n\t "), ()
+        lines = quad_lines(path)
+        text = "\n".join(line.text for line in lines if line.text.strip())
+        if not text:
+            self._empty.append(path.relative_to(self._root).as_posix())
+        return text, lines
 
     def page(self, name: str, place: Place) -> SavedPage:
         """A saved web page: from SRC or its folder ``pages`` on, or beside the table.
