@@ -148,19 +148,19 @@ def _longest_increasing(values: Sequence[int]) -> int:
 
 
 def _breaks_at_notes(by_reading: Sequence[_Anchor], notes: Collection[int]) -> bool:
-    """Whether breaks of the order are at notes, much more often than by chance."""
+    """Whether breaks of the order are at notes, much more often than by chance.
+
+    A break is at a note if one end is in it, or if it was skipped.
+    """
     breaks = [(a, b) for a, b in pairwise(by_reading) if not _goes_on(a, b)]
     share = sum(anchor.true in notes for anchor in by_reading) / len(by_reading)
     by_chance = 1 - (1 - share) ** 2
-    at_notes = sum(_is_at_note(a, b, notes) for a, b in breaks)
+    at_notes = 0
+    for before, after in breaks:
+        passed = range(before.true + 1, after.true)
+        is_skipped = 2 * sum(place in notes for place in passed) > len(passed)
+        at_notes += before.true in notes or after.true in notes or is_skipped
     return at_notes >= max(_NOTES, (1 + by_chance) / 2) * len(breaks)
-
-
-def _is_at_note(before: _Anchor, after: _Anchor, notes: Collection[int]) -> bool:
-    """Whether the order breaks at a note: one end is in a note, or a note was skipped."""
-    passed = range(before.true + 1, after.true)
-    over = 2 * sum(place in notes for place in passed) > len(passed)
-    return before.true in notes or after.true in notes or over
 
 
 def _goes_on(before: _Anchor, after: _Anchor) -> bool:
