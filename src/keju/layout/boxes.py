@@ -128,19 +128,15 @@ def straighten(lines: Sequence[Line], degrees: float) -> Boxes:
         degrees: the page's skew as `estimate_skew` returns it; the page is rotated by the same
             angle in the other direction.
     """
-    found = [_straightened(line.polygon, degrees) for line in lines]
-    edges = np.array(found, dtype=np.float64).reshape(-1, 4)
-    return Boxes(edges[:, 0], edges[:, 1], edges[:, 2], edges[:, 3])
-
-
-def _straightened(polygon: Sequence[Point], degrees: float) -> tuple[float, ...]:
-    drawn = outline(polygon)
-    assert drawn is not None, "lines without an outline are set apart before"
-    if drawn.upright or not degrees:
-        return upright_box(drawn, degrees)
-    straight = outline([rotate(x, y, degrees) for x, y in polygon])
-    assert straight is not None
-    return upright_box(straight, 0.0)
+    edges = []
+    for line in lines:
+        drawn, left = outline(line.polygon), degrees
+        assert drawn is not None, "lines without an outline are set apart before"
+        if degrees and not drawn.upright:
+            drawn, left = outline([rotate(x, y, degrees) for x, y in line.polygon]), 0.0
+            assert drawn is not None
+        edges.append(upright_box(drawn, left))
+    return Boxes(*np.array(edges, dtype=np.float64).reshape(-1, 4).T)
 
 
 def upright_box(drawn: Outline, degrees: float) -> tuple[float, float, float, float]:
