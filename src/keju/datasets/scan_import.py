@@ -65,10 +65,9 @@ def is_scans(path: Path) -> bool:
     if is_dataset(path) or not path.exists():
         return False
     listing = Listing(path)
-    fitting = [each for each in find_candidates(listing, FORMATS.list_usable())
-               if each.detection.fit >= LOWEST]  # fmt: skip
-    if fitting:
-        return fitting[0].reader.name in _PAGES
+    best = next(iter(find_candidates(listing, FORMATS.list_usable())), None)
+    if best and best.detection.fit >= LOWEST:
+        return best.reader.name in _PAGES
     return bool(listing.images or listing.ending("pdf"))
 
 
