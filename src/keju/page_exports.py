@@ -213,7 +213,7 @@ class _PageWriter(NamedTuple):
             else "text-only"
         )  # fmt: skip
         replaced = sum(
-            char != other for line in written for char, other in zip(line, clean(line), strict=True)
+            char != safe for line in written for char, safe in zip(line, clean(line), strict=True)
         )
         return row._replace(file=file, status=status, lines=len(lines), replaced=replaced)
 

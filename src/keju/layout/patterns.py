@@ -109,13 +109,13 @@ class _Anchor(NamedTuple):
 def _out_of_order(reference: str, hypothesis: str) -> list[_Anchor]:
     """The anchors in the order of the reference; none where too few are out of order."""
     in_reference, in_hypothesis = Counter(reference), Counter(hypothesis)
-    found = [
+    anchors = [
         _Anchor(place, hypothesis.index(char))
         for place, char in enumerate(reference)
         if in_reference[char] == in_hypothesis[char] == 1
     ]
-    moved = len(found) - _in_order(found)
-    return found if len(found) >= _FEWEST and moved >= _MOVED * len(found) else []
+    moved = len(anchors) - _in_order(anchors)
+    return anchors if len(anchors) >= _FEWEST and moved >= _MOVED * len(anchors) else []
 
 
 def _follows(before: _Anchor, after: _Anchor) -> bool:
@@ -133,9 +133,9 @@ def _alike(ratios: Sequence[float]) -> int:
     return sum(0.6 * middle <= ratio <= 1.6 * middle for ratio in ratios)
 
 
-def _in_order(found: Sequence[_Anchor]) -> int:
+def _in_order(anchors: Sequence[_Anchor]) -> int:
     """How many anchors are in order; all others would have to be moved."""
-    return _longest_increasing([each.read for each in found])
+    return _longest_increasing([anchor.read for anchor in anchors])
 
 
 def _longest_increasing(values: Sequence[int]) -> int:

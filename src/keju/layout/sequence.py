@@ -81,9 +81,9 @@ def _goes_on(boxes: Boxes, upper: list[int], lower: list[int]) -> bool:
     width = float(np.median(np.concatenate([over.width, under.width])))
     if under.y0.min() - over.y1.max() > _BREAK * width:
         return False
-    rows, below, both = (
-        _part(boxes, some, _MAX_CLEAR_OVERLAP, across=True)
-        for some in (upper, lower, upper + lower)
+    upper_rows, lower_rows, rows = (
+        _part(boxes, band, _MAX_CLEAR_OVERLAP, across=True)
+        for band in (upper, lower, upper + lower)
     )
-    shared = all(set(row) & set(upper) and set(row) & set(lower) for row in both)
-    return shared and 1 < len(rows) == len(below) == len(both)
+    shared = all(set(row) & set(upper) and set(row) & set(lower) for row in rows)
+    return shared and 1 < len(upper_rows) == len(lower_rows) == len(rows)
