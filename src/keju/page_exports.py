@@ -124,8 +124,8 @@ def export_pages(
         raise UsageError("-o {}: exists and is not an empty directory. Choose another -o", out)
     check_local(out)
     out.mkdir(parents=True, exist_ok=True)
-    # Responses are in another order than the items, and would take too much memory.
-    responses, place_of = RecordList(Response), array("q", [-1]) * len(items)
+    # Responses are in another order than the items; with their lines each takes 40 KB of memory.
+    responses, place_of = RecordList(Response, most=1_000), array("q", [-1]) * len(items)
     for response in folder.responses(model, items.tasks):
         place = items.place_of(response)
         is_wanted = response.round == 1 and variant_of(response) == wanted
@@ -213,7 +213,7 @@ class _PageWriter(NamedTuple):
             else "text-only"
         )  # fmt: skip
         replaced = sum(
-            char != other for line in written for char, other in zip(line, clean(line), strict=True)
+            char != safe for line in written for char, safe in zip(line, clean(line), strict=True)
         )
         return row._replace(file=file, status=status, lines=len(lines), replaced=replaced)
 
@@ -251,10 +251,10 @@ def _divided(response: Response, images: int) -> list[tuple[Sequence[Line], str]
 def _engine(manifest: RunManifest, model: str) -> tuple[str, str]:
     """The engine's name, without the directories of its weights or declaration, and its version."""
     identity = manifest.models[model]
-    version = next((identity[name] for name in _ENGINES if name in identity), "")
+    versions = (identity[name].removeprefix(f"{name} ") for name in _ENGINES if name in identity)
     kind, colon, rest = model.partition(":")
     rest = PurePath(rest.replace("\\", "/")).name if _PATH.match(rest) else rest
-    return clean(f"{kind}{colon}{rest}"), clean(version.rpartition(" ")[2])
+    return clean(f"{kind}{colon}{rest}"), clean(next(versions, ""))
 
 
 def _time(manifest: RunManifest) -> str:

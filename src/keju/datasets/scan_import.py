@@ -65,10 +65,9 @@ def is_scans(path: Path) -> bool:
     if is_dataset(path) or not path.exists():
         return False
     listing = Listing(path)
-    fitting = [each for each in find_candidates(listing, FORMATS.list_usable())
-               if each.detection.fit >= LOWEST]  # fmt: skip
-    if fitting:
-        return fitting[0].reader.name in _PAGES
+    best = next(iter(find_candidates(listing, FORMATS.list_usable())), None)
+    if best and best.detection.fit >= LOWEST:
+        return best.reader.name in _PAGES
     return bool(listing.images or listing.ending("pdf"))
 
 
@@ -114,22 +113,22 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
                 work,
                 last.scans,
             )
-        same = last is not None and replace(state, dataset=last.dataset) == last
-        if last and same and is_dataset(work / last.dataset):
+        is_same = last is not None and replace(state, dataset=last.dataset) == last
+        if last and is_same and is_dataset(work / last.dataset):
             return TakenScans(work / last.dataset)
         shutil.rmtree(new, ignore_errors=True)
         if last:
             begin_with_images(new, work / last.dataset)
         form, options = _form(scans, origin.options)
-        done = import_dataset(
+        imported = import_dataset(
             form, scans, new, name=scans.resolve().stem, version="1", licence=origin.licence,
             source=origin.source, options=options,
         )  # fmt: skip
-        made = work / f"dataset-{done.manifest.hash[:12]}"
-        shutil.rmtree(made, ignore_errors=True)
-        new.rename(made)
-        write_json(path, replace(state, dataset=made.name))
-        return TakenScans(made, done.notes)
+        dataset = work / f"dataset-{imported.manifest.hash[:12]}"
+        shutil.rmtree(dataset, ignore_errors=True)
+        new.rename(dataset)
+        write_json(path, replace(state, dataset=dataset.name))
+        return TakenScans(dataset, imported.notes)
 
 
 def run_folder(work: Path, limit: int | None) -> Path:
@@ -148,7 +147,7 @@ def _check_work(scans: Path, work: Path) -> None:
         )
     if work.exists() and not work.is_dir():
         raise UsageError("{}: not a folder. Choose another --work", work)
-    names = [each.name for each in work.iterdir()] if work.is_dir() else []
+    names = [path.name for path in work.iterdir()] if work.is_dir() else []
     ours = (_NEW, _LOCK, "dataset-", "run")
     strangers = [name for name in names if not name.startswith(ours)]
     if strangers and _STATE not in names:

@@ -95,19 +95,20 @@ def outline(polygon: Sequence[Point]) -> Outline | None:
     points = np.array([(x, y) for x, y in polygon if math.isfinite(x) and math.isfinite(y)])
     if not len(points):
         return None
-    left, top = points.min(axis=0).tolist()
-    wide, high = (points.max(axis=0) - points.min(axis=0)).tolist()
-    middle = (left + wide / 2, top + high / 2)
-    whole = Outline(*middle, wide, high, None, upright=True)
+    low, size = points.min(axis=0), np.ptp(points, axis=0)
+    wide, high = size.tolist()
+    middle = low + size / 2
+    x_middle, y_middle = middle.tolist()
+    upright_outline = Outline(x_middle, y_middle, wide, high, None, upright=True)
     if not wide * high > 0 or len(points) < 3:
-        return whole
+        return upright_outline
     # Area, centre and central second moments by Green's theorem, around the middle.
     x2, y2 = (points - middle).T
     x, y = np.roll(x2, 1), np.roll(y2, 1)
     cross = x * y2 - x2 * y
     area = cross.sum() / 2
     if not abs(area) > 0 or not 0.2 <= abs(area) / (wide * high) < _UPRIGHT:
-        return whole
+        return upright_outline
     cx, cy = ((x + x2) * cross).sum() / 6 / area, ((y + y2) * cross).sum() / 6 / area
     xx = ((x * x + x * x2 + x2 * x2) * cross).sum() / 12 / area - cx * cx
     yy = ((y * y + y * y2 + y2 * y2) * cross).sum() / 12 / area - cy * cy
@@ -116,7 +117,7 @@ def outline(polygon: Sequence[Point]) -> Outline | None:
         xy = ((x * y2 + 2 * x * y + 2 * x2 * y2 + x2 * y) * cross).sum() / 24 / area - cx * cy
         lean = math.degrees(0.5 * math.atan2(2 * xy, yy - xx))
     return Outline(
-        middle[0] + float(cx), middle[1], float(abs(area)) / high, high, lean, upright=False
+        x_middle + float(cx), y_middle, float(abs(area)) / high, high, lean, upright=False
     )
 
 
@@ -128,19 +129,15 @@ def straighten(lines: Sequence[Line], degrees: float) -> Boxes:
         degrees: the page's skew as `estimate_skew` returns it; the page is rotated by the same
             angle in the other direction.
     """
-    found = [_straightened(line.polygon, degrees) for line in lines]
-    edges = np.array(found, dtype=np.float64).reshape(-1, 4)
-    return Boxes(edges[:, 0], edges[:, 1], edges[:, 2], edges[:, 3])
-
-
-def _straightened(polygon: Sequence[Point], degrees: float) -> tuple[float, ...]:
-    drawn = outline(polygon)
-    assert drawn is not None, "lines without an outline are set apart before"
-    if drawn.upright or not degrees:
-        return upright_box(drawn, degrees)
-    straight = outline([rotate(x, y, degrees) for x, y in polygon])
-    assert straight is not None
-    return upright_box(straight, 0.0)
+    edges = []
+    for line in lines:
+        shape, skew = outline(line.polygon), degrees
+        assert shape is not None, "lines without an outline are set apart before"
+        if degrees and not shape.upright:
+            shape, skew = outline([rotate(x, y, degrees) for x, y in line.polygon]), 0.0
+            assert shape is not None
+        edges.append(upright_box(shape, skew))
+    return Boxes(*np.array(edges, dtype=np.float64).reshape(-1, 4).T)
 
 
 def upright_box(drawn: Outline, degrees: float) -> tuple[float, float, float, float]:

@@ -123,12 +123,12 @@ def _neighbours(boxes: Boxes, *, level: bool) -> tuple[Indices, Indices]:
         return none, none
     apart = boxes.cx[:, None] - boxes.cx
     shared = np.minimum(boxes.y1[:, None], boxes.y1) - np.maximum(boxes.y0[:, None], boxes.y0)
-    beside = shared > 0.5 * np.minimum(boxes.height[:, None], boxes.height)
+    is_level = shared > 0.5 * np.minimum(boxes.height[:, None], boxes.height)
     clear = apart > 0.5 * np.minimum(boxes.width[:, None], boxes.width)
-    distance = np.where((beside | (not level)) & clear, apart, np.inf)
+    distance = np.where((is_level | (not level)) & clear, apart, np.inf)
     nearest = np.argmin(distance, axis=1)
-    found = np.flatnonzero(np.isfinite(distance.min(axis=1)))
-    return found, nearest[found]
+    right = np.flatnonzero(np.isfinite(distance.min(axis=1)))
+    return right, nearest[right]
 
 
 def _junctions(boxes: Boxes, right: Indices, left: Indices) -> list[_Joint]:

@@ -107,8 +107,7 @@ def divide(boxes: Boxes, grid: ColumnGrid) -> Division:
         return Division([(left, right)], 0.0)
     left -= grid.column_width
     size = int(np.ceil((right + grid.column_width - left) / step)) + 1
-    solid = _with_unions(boxes, grid)
-    crossing, filled = _profiles(solid, left, step, size, _WIDEST * grid.column_width)
+    crossing, filled = _profiles(boxes, grid, left, step, size)
     found, cost = _cheapest(crossing, filled, grid.column_width / step)
     spans = [(left + step * start, left + step * end) for start, end in found]
     edges = [left, *(edge for span in spans for edge in span), left + step * (size - 1)]
@@ -117,42 +116,26 @@ def divide(boxes: Boxes, grid: ColumnGrid) -> Division:
     return Division(sorted(spans), cost - _NEW * len(found))
 
 
-class _Solid(NamedTuple):
-    """Boxes that cuts should not cross, and their weights."""
-
-    x0: Floats
-    x1: Floats
-    weight: Floats
-
-
-def _with_unions(boxes: Boxes, grid: ColumnGrid) -> _Solid:
-    """The boxes, and a box around each pair of lines that shares a column."""
-    tall = float(np.quantile(boxes.y1, 0.95) - np.quantile(boxes.y0, 0.05))
-    tall = max(tall, float(boxes.height.max())) or 1.0
-    heights = np.maximum(boxes.height, 1e-6 * tall) / tall
-    half = np.maximum(boxes.width, _THIN * grid.column_width) / 2
-    x0, x1 = boxes.cx - half, boxes.cx + half
-    right = np.array([pair.right for pair in grid.pairs], dtype=np.intp)
-    left = np.array([pair.left for pair in grid.pairs], dtype=np.intp)
-    return _Solid(
-        np.concatenate([x0, np.minimum(x0[right], x0[left])]),
-        np.concatenate([x1, np.maximum(x1[right], x1[left])]),
-        np.concatenate([heights, np.minimum(heights[right], heights[left])]),
-    )
-
-
 def _profiles(
-    solid: _Solid, left: float, step: float, size: int, widest: float
+    boxes: Boxes, grid: ColumnGrid, left: float, step: float, size: int
 ) -> tuple[Floats, Floats]:
     """Over the grid: the cost of a cut there, and the amount of writing there.
 
-    A cut through a box costs its weight times the depth of the cut, from 0 near its edge to ½ in
-    its middle. These piecewise linear functions are summed by the changes of their slopes.
+    A cut through a box, or through the box around two lines that share a column, costs its weight
+    times the depth of the cut, from 0 near its edge to ½ in its middle. These piecewise linear
+    functions are summed by the changes of their slopes.
     """
-    ordinary = solid.x1 - solid.x0 <= widest
-    x0 = (solid.x0[ordinary] - left) / step
-    x1 = (solid.x1[ordinary] - left) / step
-    weight = solid.weight[ordinary]
+    tall = float(np.quantile(boxes.y1, 0.95) - np.quantile(boxes.y0, 0.05))
+    tall = max(tall, float(boxes.height.max())) or 1.0
+    weight = np.maximum(boxes.height, 1e-6 * tall) / tall
+    half = np.maximum(boxes.width, _THIN * grid.column_width) / 2
+    x0, x1 = boxes.cx - half, boxes.cx + half
+    pairs = np.array(grid.pairs, dtype=np.intp).reshape(-1, 2)
+    x0 = np.concatenate([x0, x0[pairs].min(axis=1)])
+    x1 = np.concatenate([x1, x1[pairs].max(axis=1)])
+    weight = np.concatenate([weight, weight[pairs].min(axis=1)])
+    ordinary = x1 - x0 <= _WIDEST * grid.column_width
+    x0, x1, weight = (x0[ordinary] - left) / step, (x1[ordinary] - left) / step, weight[ordinary]
     wide = np.maximum(x1 - x0, 1e-9)
     slope = weight / (1 - 2 * _EDGE) / wide
     bends = ((x0 + _EDGE * wide, slope), ((x0 + x1) / 2, -2 * slope), (x1 - _EDGE * wide, slope))

@@ -57,8 +57,8 @@ def find_frame(boxes: Boxes, share: float = 0.5) -> Frame:
 def find_margins(boxes: Boxes, grid: ColumnGrid) -> dict[int, LineKind]:
     """Lines entirely above the text (``head``) or below it (``foot``), by index.
 
-    Such a line is smaller than the main text and beyond the ends of the columns, or far away and
-    nearly alone: a first row of full-size headings that only few columns have is text.
+    Such a line is smaller than the main text and beyond the ends of the columns: a first row of
+    full-size headings that only few columns have is text.
 
     Source: our reading of 眉批 and 地腳 notes and of folio numbers written outside of the frame.
     """
@@ -78,9 +78,6 @@ def find_margins(boxes: Boxes, grid: ColumnGrid) -> dict[int, LineKind]:
     for kind, gap in sides:
         near = np.flatnonzero(candidates & (gap > -0.1 * grid.column_width))
         found |= dict.fromkeys(near.tolist(), kind)
-        far = np.flatnonzero(gap > 1.5 * grid.column_width)
-        if len(far) <= 2 and mass[far].sum() <= 0.05 * mass.sum():
-            found |= dict.fromkeys(far.tolist(), kind)
     return found
 
 
@@ -144,11 +141,9 @@ def _likeness(boxes: Boxes, columns: Sequence[Column], at: int, grid: ColumnGrid
     below = (pieces[0][0] - frame.top) / grid.column_width
     return float(
         1.5 * (narrow < _NARROW)
-        + 0.5 * (narrow < 0.62)
         + min(2, odd)
         + 0.5 * (odd > 0 and written < 0.5 * tall)
         + (1.0 if narrow < _NARROW else 0.5) * (below > 0.75)
-        + 0.5 * (below < -0.75)
         + 1.0 * _off_grid(boxes, columns, at, grid)
     )
 

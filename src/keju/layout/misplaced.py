@@ -49,15 +49,15 @@ def order_of_lines(truth: Sequence[Line], read: Sequence[Line]) -> list[Placed]:
     column are ordered from top to bottom; pieces of a horizontal true line keep their order. True
     lines have outlines; recognised lines without one are skipped.
     """
-    known = [box for line in truth if (box := bounds_of(line)) is not None]
+    columns = [box for line in truth if (box := bounds_of(line)) is not None]
     seen = [(line, box) for line in read if (box := bounds_of(line)) is not None]
-    across = [_is_across(box, known) for _, box in seen]
+    across = [_is_across(box, columns) for _, box in seen]
     lines = [
-        None if is_across else _under(box, known)
+        None if is_across else _under(box, columns)
         for (_, box), is_across in zip(seen, across, strict=True)
     ]
     keys = [
-        None if at is None else (at, (box[1] + box[3]) / 2 if _is_upright(known[at]) else 0.0)
+        None if at is None else (at, (box[1] + box[3]) / 2 if _is_upright(columns[at]) else 0.0)
         for at, (_, box) in zip(lines, seen, strict=True)
     ]
     places = _ranks(keys)
@@ -121,23 +121,23 @@ def bounds_of(line: Line) -> Bounds | None:
     return None if box is None else (box.x0, box.y0, box.x1, box.y1)
 
 
-def _under(box: Bounds, known: Sequence[Bounds]) -> int | None:
+def _under(box: Bounds, columns: Sequence[Bounds]) -> int | None:
     """The true line with which a box overlaps most, if it overlaps enough."""
-    shared = [width * height for width, height in (_overlap(box, line) for line in known)]
+    shared = [width * height for width, height in (_overlap(box, line) for line in columns)]
     best = max(range(len(shared)), key=shared.__getitem__, default=None)
     if best is None:
         return None
-    smaller = min((line[2] - line[0]) * (line[3] - line[1]) for line in (box, known[best]))
+    smaller = min((line[2] - line[0]) * (line[3] - line[1]) for line in (box, columns[best]))
     return best if smaller > 0 and shared[best] >= _SHARE * smaller else None
 
 
-def _is_across(box: Bounds, known: Sequence[Bounds]) -> bool:
+def _is_across(box: Bounds, columns: Sequence[Bounds]) -> bool:
     """Whether a box covers most of the breadth of two lines or more, over a relevant length.
 
     The breadth of an upright line is its width. A box inside its own line covers one.
     """
     covered = 0
-    for line in known:
+    for line in columns:
         width, height = _overlap(box, line)
         side = 0 if _is_upright(line) else 1
         breadth, along = (height, width) if side else (width, height)

@@ -43,30 +43,32 @@ def order_lines(lines: Sequence[Line], *, width: float, height: float) -> PageOr
         The running text and the marginalia; the rules are those of `keju.layout`.
     """
     placed = _placed(lines)
-    some = [lines[at] for at in placed]
-    skew = estimate_skew(some)
-    boxes = straighten(some, skew)
-    named = {line.kind for line in some}
-    text = [at for at, line in enumerate(some) if line.kind not in MARGINAL_KINDS]
+    drawn_lines = [lines[at] for at in placed]
+    skew = estimate_skew(drawn_lines)
+    boxes = straighten(drawn_lines, skew)
+    labels = {line.kind for line in drawn_lines}
+    text = [at for at, line in enumerate(drawn_lines) if line.kind not in MARGINAL_KINDS]
     kinds: dict[int, LineKind] = {}
     # A source that labels head notes, or the centre column, is assumed to label all of them.
-    if not named & {"head", "foot"}:
+    if not labels & {"head", "foot"}:
         part = boxes.take(text)
         margins = find_margins(part, measure_column_grid(part))
         kinds |= {text[at]: kind for at, kind in margins.items()}
         text = [at for at in text if at not in kinds]
-    if "centre" not in named:
+    if "centre" not in labels:
         part = boxes.take(text)
-        grid = measure_column_grid(part, _notes(some, text))
+        grid = measure_column_grid(part, _notes(drawn_lines, text))
         middle = rotate(width / 2, height / 2, skew)[0]
         centre = find_centre(part, cut_columns(part, grid), grid, middle=middle, width=width)
         kinds |= {text[at]: "centre" for column in centre for at in column.members}
         text = [at for at in text if at not in kinds]
-    columns, notes = _columns(some, boxes, text)
+    columns, notes = _columns(drawn_lines, boxes, text)
     kinds |= dict.fromkeys(notes, "note")
-    beside, _ = _columns(some, boxes, sorted(set(range(len(some))) - set(text)))
+    margin_columns, _ = _columns(
+        drawn_lines, boxes, sorted(set(range(len(drawn_lines))) - set(text))
+    )
     reading = [placed[at] for column in columns for at in column]
-    marginalia = [placed[at] for column in beside for at in column]
+    marginalia = [placed[at] for column in margin_columns for at in column]
     _put_unplaced(lines, set(placed), reading, marginalia)
     kind_of = {placed[at]: kind for at, kind in kinds.items()}
     return PageOrder(

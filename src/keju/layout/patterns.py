@@ -109,13 +109,13 @@ class _Anchor(NamedTuple):
 def _out_of_order(reference: str, hypothesis: str) -> list[_Anchor]:
     """The anchors in the order of the reference; none where too few are out of order."""
     in_reference, in_hypothesis = Counter(reference), Counter(hypothesis)
-    found = [
+    anchors = [
         _Anchor(place, hypothesis.index(char))
         for place, char in enumerate(reference)
         if in_reference[char] == in_hypothesis[char] == 1
     ]
-    moved = len(found) - _in_order(found)
-    return found if len(found) >= _FEWEST and moved >= _MOVED * len(found) else []
+    moved = len(anchors) - _in_order(anchors)
+    return anchors if len(anchors) >= _FEWEST and moved >= _MOVED * len(anchors) else []
 
 
 def _follows(before: _Anchor, after: _Anchor) -> bool:
@@ -133,9 +133,9 @@ def _alike(ratios: Sequence[float]) -> int:
     return sum(0.6 * middle <= ratio <= 1.6 * middle for ratio in ratios)
 
 
-def _in_order(found: Sequence[_Anchor]) -> int:
+def _in_order(anchors: Sequence[_Anchor]) -> int:
     """How many anchors are in order; all others would have to be moved."""
-    return _longest_increasing([each.read for each in found])
+    return _longest_increasing([anchor.read for anchor in anchors])
 
 
 def _longest_increasing(values: Sequence[int]) -> int:
@@ -148,19 +148,19 @@ def _longest_increasing(values: Sequence[int]) -> int:
 
 
 def _breaks_at_notes(by_reading: Sequence[_Anchor], notes: Collection[int]) -> bool:
-    """Whether breaks of the order are at notes, much more often than by chance."""
+    """Whether breaks of the order are at notes, much more often than by chance.
+
+    A break is at a note if one end is in it, or if it was skipped.
+    """
     breaks = [(a, b) for a, b in pairwise(by_reading) if not _goes_on(a, b)]
     share = sum(anchor.true in notes for anchor in by_reading) / len(by_reading)
     by_chance = 1 - (1 - share) ** 2
-    at_notes = sum(_is_at_note(a, b, notes) for a, b in breaks)
+    at_notes = 0
+    for before, after in breaks:
+        passed = range(before.true + 1, after.true)
+        is_skipped = 2 * sum(place in notes for place in passed) > len(passed)
+        at_notes += before.true in notes or after.true in notes or is_skipped
     return at_notes >= max(_NOTES, (1 + by_chance) / 2) * len(breaks)
-
-
-def _is_at_note(before: _Anchor, after: _Anchor, notes: Collection[int]) -> bool:
-    """Whether the order breaks at a note: one end is in a note, or a note was skipped."""
-    passed = range(before.true + 1, after.true)
-    over = 2 * sum(place in notes for place in passed) > len(passed)
-    return before.true in notes or after.true in notes or over
 
 
 def _goes_on(before: _Anchor, after: _Anchor) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from keju.layout.boxes import Boxes, Floats
+from keju.layout.boxes import Boxes
 
 _MAX_OVERLAP = 0.35
 """Boxes may overlap by this share of a character without being side by side."""
@@ -32,42 +32,38 @@ def order_column(boxes: Boxes, members: Sequence[int]) -> list[int]:
 
 
 def _bands(boxes: Boxes, members: list[int], depth: int) -> list[int]:
-    if len(members) < 2:
-        return members
-    bands = _mend_notes(boxes, _part(members, *_tall(boxes, members)))
-    if len(bands) == 1:
-        return _rows(boxes, members, depth)
+    bands: list[list[int]] = []
+    for band in _part(boxes, members, _MAX_OVERLAP, across=False):
+        if bands and _goes_on(boxes, bands[-1], band):
+            bands[-1] = bands[-1] + band
+        else:
+            bands.append(band)
     return [place for band in bands for place in _rows(boxes, band, depth)]
 
 
 def _rows(boxes: Boxes, members: list[int], depth: int) -> list[int]:
     if len(members) < 2:
         return members
-    rows = _part(members, *_wide(boxes, members, _MAX_OVERLAP))[::-1]
+    rows = _part(boxes, members, _MAX_OVERLAP, across=True)[::-1]
     if len(rows) == 1 or depth > _DEEPEST:
         return sorted(members, key=lambda at: (boxes.cy[at], -boxes.cx[at], at))
     return [place for row in rows for place in _bands(boxes, row, depth + 1)]
 
 
-def _tall(boxes: Boxes, members: Sequence[int]) -> tuple[Floats, Floats]:
-    """Vertical extents, reduced by a share of a character at both ends."""
+def _part(boxes: Boxes, members: Sequence[int], overlap: float, *, across: bool) -> list[list[int]]:
+    """Divide members into groups beside each other, or below each other, in ascending order.
+
+    Boxes of two groups overlap at most by a share of a character at either end.
+    """
     some = boxes.take(members)
-    inset = _MAX_OVERLAP * np.minimum(some.width, some.height)
-    return some.y0 + inset, some.y1 - inset
-
-
-def _wide(boxes: Boxes, members: Sequence[int], soft: float) -> tuple[Floats, Floats]:
-    """Horizontal extents, reduced in the same way."""
-    some = boxes.take(members)
-    return some.x0 + soft * some.width, some.x1 - soft * some.width
-
-
-def _part(members: Sequence[int], low: Floats, high: Floats) -> list[list[int]]:
-    """Divide members into groups whose extents do not overlap, in ascending order."""
-    order = np.lexsort((high, low))
+    if across:
+        low, high = some.x0 + overlap * some.width, some.x1 - overlap * some.width
+    else:
+        inset = overlap * np.minimum(some.width, some.height)
+        low, high = some.y0 + inset, some.y1 - inset
     groups: list[list[int]] = []
     end = -np.inf
-    for at in order:
+    for at in np.lexsort((high, low)):
         if not groups or low[at] >= end:
             groups.append([])
             end = high[at]
@@ -76,27 +72,18 @@ def _part(members: Sequence[int], low: Floats, high: Floats) -> list[list[int]]:
     return groups
 
 
-def _mend_notes(boxes: Boxes, bands: list[list[int]]) -> list[list[int]]:
-    """Join bands that are pieces of one double-row note, broken at the same height."""
-    joined: list[list[int]] = []
-    for band in bands:
-        if joined and _goes_on(boxes, joined[-1], band):
-            joined[-1] = joined[-1] + band
-        else:
-            joined.append(band)
-    return joined
-
-
 def _goes_on(boxes: Boxes, upper: list[int], lower: list[int]) -> bool:
-    """Whether two adjacent bands continue the same two or more rows."""
+    """Whether two adjacent bands are pieces of one note: they continue the same two or more rows.
+
+    Its lines were broken at the same height.
+    """
     over, under = boxes.take(upper), boxes.take(lower)
     width = float(np.median(np.concatenate([over.width, under.width])))
     if under.y0.min() - over.y1.max() > _BREAK * width:
         return False
-    rows, below, both = (_clear_rows(boxes, some) for some in (upper, lower, upper + lower))
-    shared = all(set(row) & set(upper) and set(row) & set(lower) for row in both)
-    return shared and 1 < len(rows) == len(below) == len(both)
-
-
-def _clear_rows(boxes: Boxes, members: list[int]) -> list[list[int]]:
-    return _part(members, *_wide(boxes, members, _MAX_CLEAR_OVERLAP))
+    upper_rows, lower_rows, rows = (
+        _part(boxes, band, _MAX_CLEAR_OVERLAP, across=True)
+        for band in (upper, lower, upper + lower)
+    )
+    shared = all(set(row) & set(upper) and set(row) & set(lower) for row in rows)
+    return shared and 1 < len(upper_rows) == len(lower_rows) == len(rows)

@@ -97,6 +97,6 @@ def _steepest(drawn: Sequence[Outline]) -> float:
 
 def _misfit(drawn: Sequence[Outline], degrees: float) -> float:
     """How badly boxes fit their columns after that skew is removed, per column."""
-    boxes = Boxes(*np.array([upright_box(one, degrees) for one in drawn]).T)
+    boxes = Boxes(*np.array([upright_box(shape, degrees) for shape in drawn]).T)
     division = divide(boxes, measure_column_grid(boxes))
     return division.misfit / max(1, division.occupied(boxes))

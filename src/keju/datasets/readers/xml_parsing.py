@@ -58,8 +58,8 @@ def root_name(data: bytes) -> str:
         for place in range(0, min(len(data), _BEGINNING), _PIECE):
             parser.feed(data[place : place + _PIECE])
         parser.close()  # It keeps the last bytes back until then.
-    started = (element for _event, element in parser.read_events())
-    return next((name_of(each) for each in started if isinstance(each, etree._Element)), "")
+    elements = (element for _event, element in parser.read_events())
+    return next((name_of(root) for root in elements if isinstance(root, etree._Element)), "")
 
 
 _PIECE = 1024

@@ -163,7 +163,7 @@ def page_lines(lines: Iterable[Line], width: int, height: int) -> list[PageLine]
     A line is vertical if its outline is higher than wide; a line of a single character has the
     direction of the page, which is that of most characters.
     """
-    drawn = [
+    outlined = [
         PageLine(
             text=clean(line.text),
             kind=line.kind,
@@ -174,16 +174,16 @@ def page_lines(lines: Iterable[Line], width: int, height: int) -> list[PageLine]
     ]
     directions = {
         place: line.box[3] - line.box[1] > line.box[2] - line.box[0]
-        for place, line in enumerate(drawn)
+        for place, line in enumerate(outlined)
         if line.outline and len(line.text.strip()) > 1
     }
     columns = sum(
-        len(drawn[place].text) * (1 if high else -1) for place, high in directions.items()
+        len(outlined[place].text) * (1 if high else -1) for place, high in directions.items()
     )
     usual = columns > 0 if directions else None
     return [
         line._replace(vertical=directions.get(place, usual)) if line.outline else line
-        for place, line in enumerate(drawn)
+        for place, line in enumerate(outlined)
     ]
 
 

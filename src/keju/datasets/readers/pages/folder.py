@@ -104,11 +104,11 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
         for file in files:
             with problems.collecting():
                 scan = scan_of(file, pdfs)
-                if (other := scans.setdefault(scan.stem, scan)) != scan:
-                    raise two_images(other, scan)
+                if (first := scans.setdefault(scan.stem, scan)) != scan:
+                    raise two_images(first, scan)
         if settings.texts:
-            known = {file.with_suffix("") for file in files}
-            pages_of = yield from _with_texts(src, root, scans.values(), known, settings, problems)
+            stems = {file.with_suffix("") for file in files}
+            pages_of = yield from _with_texts(src, root, scans.values(), stems, settings, problems)
         else:
             pages_of = {
                 scan: dict.fromkeys(scan.numbers, (scan.file, "")) for scan in scans.values()
@@ -145,7 +145,7 @@ def _with_texts(
     src: Path,
     root: Path,
     scans: Iterable[Scan],
-    known: set[Path],
+    stems: set[Path],
     settings: PagesSettings,
     problems: _Problems,
 ) -> Generator[Text, None, dict[Scan, Pages]]:
@@ -173,7 +173,7 @@ def _with_texts(
             _names(root, sorted(texts.ignored)),
         )
     # The text of a broken file is not without an image.
-    broken = known - {scan.stem for scan in pages_of}
+    broken = stems - {scan.stem for scan in pages_of}
     lost = texts.unused() if src.is_dir() else []
     lost = [file for file in lost if broken.isdisjoint(stems_of_text(file))]
     lacking = list(_lacking(root, pages_of, lost))
@@ -353,7 +353,7 @@ class _Problems:
         if self._errors:
             count, texts = len(self._errors), join_names(map(self._text_of, self._errors))
             lines.append(n_("{n:,} unusable file: {}", "{n:,} unusable files: {}", count, texts))
-        hints = [*(line.hint for line in self.lines), *(each.hint for each in self._errors)]
+        hints = [*(line.hint for line in self.lines), *(error.hint for error in self._errors)]
         hint = join_sentences(dict.fromkeys(filter(None, hints)))
         lines = [join_sentences([*lines, hint])] if len(lines) == 1 else [*lines, hint]
         raise ProblemsError((f"{self._src}: {line}" for line in lines), file=self._src, hint=hint)
@@ -423,8 +423,8 @@ def _detect_without_texts(listing: Listing) -> Detection | None:
     if pdfs and not texts and not listing.images:
         what = n_("{n} PDF file without texts", "{n} PDF files without texts", len(pdfs))
         return Detection(0.5, what, {"texts": "no"})
-    others = {*map(_suffix, listing.files)} - {"", "txt", "md", *EXTENSIONS}
-    if others or not listing.images or not _page_sized(listing):
+    data = {*map(_suffix, listing.files)} - {"", "txt", "md", *EXTENSIONS}
+    if data or not listing.images or not _page_sized(listing):
         return None
     folders = {path.parent for path in listing.images}
     count = n_("{n:,} image", "{n:,} images", len(listing.images))

@@ -43,16 +43,16 @@ def report_lost_text(
     groups: dict[tuple[etree._Element, str], list[TextPart]] = defaultdict(list)
     for part in parts:
         if part.element not in taken and part.text.strip():
-            around = (each for each in part.element.iterancestors() if each in taken)
-            groups[next(around, part.element), name_of(part.element)].append(part)
+            ancestors = (element for element in part.element.iterancestors() if element in taken)
+            groups[next(ancestors, part.element), name_of(part.element)].append(part)
     for (element, _level), group in groups.items():
-        inside = (taken.get(each, "") for each in element.iter() if group[0].repeats)
-        found = taken[element] if element in taken else "".join(inside)
-        missing = _missing("\n".join(part.text for part in group), found)
+        inside = (taken.get(child, "") for child in element.iter() if group[0].repeats)
+        text = taken[element] if element in taken else "".join(inside)
+        missing = _missing("\n".join(part.text for part in group), text)
         if missing:
             rows = [(part, row) for part in group for row in part.text.splitlines() if row.strip()]
             # The rows that were taken are not an example of the lost text.
-            part, row = next((each for each in rows if _missing(each[1], found)), rows[0])
+            part, row = next((pair for pair in rows if _missing(pair[1], text)), rows[0])
             import_log().lost(file, _place_of(part.element), row, missing)
 
 

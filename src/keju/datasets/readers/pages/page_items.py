@@ -156,8 +156,8 @@ def import_pages(
         if image := _image_of(file, page.image_name):
             ref = writer.add_image(source_bytes(image), str(image))
             root = src if src.is_dir() else src.parent
-            shown = image.relative_to(root).as_posix() if image.is_relative_to(root) else image.name
-            about = {"file": shown}
+            is_inside = image.is_relative_to(root)
+            about = {"file": image.relative_to(root).as_posix() if is_inside else image.name}
             if (placed := lines_on(lines, page, ref)) is None:
                 raise DataError(
                     "the page is {:g}x{:g}, but its image has {}x{} pixels",
@@ -420,12 +420,12 @@ def _detect(listing: Listing, form: str) -> Detection | None:
         html = listing.ending("html", "htm", "xhtml")[:_SAMPLE]
         hocr = (path for path in html if b"ocr_page" in listing.head(path))
         paths = (*listing.ending("hocr"), *hocr)
-        pages, others = len(paths), len(listing.ending("xml", "txt"))
+        pages, rest = len(paths), len(listing.ending("xml", "txt"))
     else:
         paths, roots = listing.ending("xml"), xml_roots(listing)
         pages = sum(count for root, count in roots.items() if ROOTS.get(root) == form)
-        known = {"", *_COMPANIONS}
-        others = sum(count for root, count in roots.items() if root not in known) - pages
+        ignored = {"", *_COMPANIONS}
+        rest = sum(count for root, count in roots.items() if root not in ignored) - pages
     if not pages:
         return None
     images = len(listing.images)
@@ -435,7 +435,7 @@ def _detect(listing: Listing, form: str) -> Detection | None:
         n_("{n} folder", "{n} folders", len({path.parent for path in paths})),
         n_("{n} image", "{n} images", images) if images else _("no images"),
     )
-    return Detection(pages / (pages + others), what)
+    return Detection(pages / (pages + rest), what)
 
 
 PAGE_XML = Reader(

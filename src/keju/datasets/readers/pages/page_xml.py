@@ -180,7 +180,7 @@ def _in_stated_order(
     """
     rank: dict[str, int] = {}
     if reading_order is not None and any(
-        name_of(each) in _ORDERED for each in reading_order.iter()
+        name_of(group) in _ORDERED for group in reading_order.iter()
     ):
         for ref in _refs(reading_order, file):
             rank.setdefault(ref, len(rank))
@@ -297,7 +297,9 @@ class _PageXml(_Reader):
             self._number(version, "index") if version.get("index", "").strip() else math.inf
             for version in versions
         ]
-        ranks = indices if min(indices) < math.inf else [-_confidence(each) for each in versions]
+        ranks = (
+            indices if min(indices) < math.inf else [-_confidence(version) for version in versions]
+        )
         return _forms_of(versions[ranks.index(min(ranks))])
 
     def texts(self, root: etree._Element) -> Iterator[TextPart]:
@@ -351,8 +353,8 @@ def _confidence(version: etree._Element) -> float:
 def _custom(element: etree._Element, group: str, key: str) -> str:
     """A value of Transkribus's ``custom`` attribute, e.g. ``structure {type:Title;}``."""
     pattern = rf"\b{group}\s*\{{(?:[^{{}}]*;)?\s*{key}\s*:([^;{{}}]*)"
-    found = re.search(pattern, element.get("custom", ""))
-    return found[1].strip() if found else ""
+    match = re.search(pattern, element.get("custom", ""))
+    return match[1].strip() if match else ""
 
 
 def _type_of(element: etree._Element) -> str:

@@ -66,14 +66,14 @@ def _answer(
         return {"pages": len(document)}, b""
     try:
         with contextlib.closing(document[page - 1]) as opened:
-            made, data = _image_of(opened, dpi, most_in_image)
+            method, data = _image_of(opened, dpi, most_in_image)
     except (pdfium.PdfiumError, ValueError, OSError) as error:
         raise DataError(
             "not readable: {}",
             str(error),
             hint="Repair the PDF, e.g. with qpdf, or give its pages as images",
         ) from None
-    return {"made": made}, data
+    return {"made": method}, data
 
 
 @lru_cache(maxsize=1)
@@ -133,12 +133,12 @@ def _image_of(page: pdfium.PdfPage, dpi: int | None, most_in_image: int) -> tupl
 
 def _scan_of(page: pdfium.PdfPage, most: int) -> pdfium.PdfImage | None:
     """The image that fills the page, if nothing else is visible on it."""
-    found: pdfium.PdfImage | None = None
-    for count, each in enumerate(page.get_objects(max_depth=4)):
+    scan: pdfium.PdfImage | None = None
+    for count, part in enumerate(page.get_objects(max_depth=4)):
         if count > _MOST_OBJECTS:
             return None
-        if isinstance(each, pdfium.PdfImage):
-            across, down = each.get_px_size()
+        if isinstance(part, pdfium.PdfImage):
+            across, down = part.get_px_size()
             if across * down > most:
                 raise DataError(
                     "an image of {} x {} pixels is too large",
@@ -146,20 +146,20 @@ def _scan_of(page: pdfium.PdfPage, most: int) -> pdfium.PdfImage | None:
                     down,
                     hint="Give the pages as images",
                 )
-            if found:
+            if scan:
                 return None
-            found = each
-        elif each.type == raw.FPDF_PAGEOBJ_TEXT:
-            if raw.FPDFTextObj_GetTextRenderMode(each) != _INVISIBLE:
+            scan = part
+        elif part.type == raw.FPDF_PAGEOBJ_TEXT:
+            if raw.FPDFTextObj_GetTextRenderMode(part) != _INVISIBLE:
                 return None
-        elif each.type != raw.FPDF_PAGEOBJ_FORM:
+        elif part.type != raw.FPDF_PAGEOBJ_FORM:
             return None
-    if found is None:
+    if scan is None:
         return None
     left, bottom, right, top = page.get_cropbox()
     slack = _ONE_PERCENT * max(right - left, top - bottom)
-    edges = zip(found.get_bounds(), (left, bottom, right, top), strict=True)
-    return found if all(abs(edge - wanted) <= slack for edge, wanted in edges) else None
+    edges = zip(scan.get_bounds(), (left, bottom, right, top), strict=True)
+    return scan if all(abs(edge - side) <= slack for edge, side in edges) else None
 
 
 def _embedded(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bytes | None:

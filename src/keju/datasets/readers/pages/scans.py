@@ -174,29 +174,29 @@ class Texts:
                 in no known encoding; or two texts are equally right.
         """
         files = self._of_stem.get(scan.stem, [])
-        beside = [file for file in files if file.parent == scan.file.parent]
-        if not beside:
+        neighbours = [file for file in files if file.parent == scan.file.parent]
+        if not neighbours:
             text_of_page: dict[int, Path] = {}
             for file in files if scan.pages else ():
-                named = _NUMBER.fullmatch(file.name.partition(".")[0])
-                number = int(named[1]) if named else 0
+                match = _NUMBER.fullmatch(file.name.partition(".")[0])
+                number = int(match[1]) if match else 0
                 if number in scan.numbers and (number not in text_of_page or _is_truth(file)):
                     text_of_page[number] = file
             return {
                 number: (file, self._text(file, scan))
                 for number, file in sorted(text_of_page.items())
             }
-        file, *others = list(filter(_is_truth, beside)) or beside
-        if others:
+        file, *rivals = list(filter(_is_truth, neighbours)) or neighbours
+        if rivals:
             raise DataError(
                 "two texts for this image: {} and {}",
                 file.name,
-                others[0].name,
+                rivals[0].name,
                 file=scan.file,
                 hint="Keep one of them",
             )
         parts = [self._text(file, scan)]
-        self.ignored += [other for other in beside if other not in self._used]
+        self.ignored += [text for text in neighbours if text not in self._used]
         if scan.pages is not None:
             parts = parts[0].split("\f")
             if len(parts) > 1 and not parts[-1].strip():
