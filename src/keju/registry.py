@@ -119,9 +119,9 @@ def register(kind: str, name: str, thing: object, function: F) -> F:
     return function
 
 
-def _make_clash(kind: str, name: str, one: object, other: Plugin) -> PluginError:
+def _make_clash(kind: str, name: str, provider: object, plugin: Plugin) -> PluginError:
     return PluginError(
-        "{!r} of {} is provided by {} and by {}. Use one of them", name, kind, one, other
+        "{!r} of {} is provided by {} and by {}. Use one of them", name, kind, provider, plugin
     )
 
 

@@ -70,9 +70,9 @@ def convert_settings(
     Raises:
         ProblemsError: all errors.
     """
-    known = {field.name: field for field in msgspec.structs.fields(shape)}
+    fields = {field.name: field for field in msgspec.structs.fields(shape)}
     raw_values = {key.replace("-", "_"): value for key, value in table.items()}
-    faults = [unknown_name(key, sorted(known), "key") for key in raw_values if key not in known]
+    faults = [unknown_name(key, sorted(fields), "key") for key in raw_values if key not in fields]
 
     def decode(kind: type, value: object) -> object:
         if kind is Path and isinstance(value, str):
@@ -82,7 +82,7 @@ def convert_settings(
         raise TypeError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
 
     values: dict[str, object] = {}
-    for name, field in known.items():
+    for name, field in fields.items():
         if name not in raw_values:
             if field.required:
                 text = get_description(field.type)

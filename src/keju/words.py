@@ -94,7 +94,9 @@ class Words:
 
     def _rule(self, text: str) -> str:
         """The Chinese rule of a metric, where its declaration has one."""
-        rule = next((each.rule_zh for each in metrics() if each.rule_zh and each.rule == text), "")
+        rule = next(
+            (metric.rule_zh for metric in metrics() if metric.rule_zh and metric.rule == text), ""
+        )
         return self._of_pages(rule) if self._own_pages else rule
 
     def _of_pages(self, chinese: str) -> str:
