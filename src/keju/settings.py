@@ -162,9 +162,7 @@ def without_none(kind: Any) -> Any:  # noqa: ANN401 - an annotation
     if get_origin(kind) is not Annotated:
         return kind
     inner, *metadata = get_args(kind)
-    parts = [part for part in get_args(inner) if part is not NoneType]
-    alone = len(parts) == 1 and get_origin(inner) in {Union, UnionType}
-    return Annotated[(parts[0], *metadata)] if alone else kind
+    return Annotated[(unwrap_type(inner), *metadata)]
 
 
 def get_description(kind: object) -> str:
