@@ -24,7 +24,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from keju.definitions.schema import Definition, Task, parse_definition
-from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
+from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened, unknown_name
 from keju.files import toml_text
 from keju.registry import (
     PluginError,
@@ -76,9 +76,7 @@ def benchmark(name: str) -> Definition:
     """The definition of the benchmark of that name."""
     if entry := definition(name):
         return entry
-    raise UsageError(
-        "no benchmark {!r}. Benchmarks: {}", name, ", ".join(_all()), hint=describe_broken() or None
-    )
+    raise UsageError(unknown_name(name, _all(), "benchmark"), hint=describe_broken() or None)
 
 
 def benchmark_title(name: str) -> str:
