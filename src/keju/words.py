@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal, get_args
 
-from keju.definitions import definitions, name_in_chinese, task
+from keju.definitions import definitions, folder_of, name_in_chinese, task
 from keju.encoders.folder import unavailable_reasons
 from keju.errors import UsageError
 from keju.scoring import metrics
@@ -41,7 +41,9 @@ class Words:
         self._plain: dict[str, str] = {}
         if language == "zh":
             # The folders of the definitions of this process may have sentences of their own.
-            for folder in filter(None, (definition.folder for definition in definitions())):
+            for folder in filter(
+                None, (folder_of(definition.name) for definition in definitions())
+            ):
                 for file in sorted(folder.glob("*.mo")):
                     add_translations(file)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -96,9 +97,16 @@ def is_shipped(name: str) -> bool:
 
 
 def folder_of(name: str) -> Path | None:
-    """The directory of a benchmark's definition file, with other files of it, where it has one."""
+    """The directory of a benchmark's definition file, with other files of it, where it has one.
+
+    Of a definition in a dataset or run, it is that of the installed package with an equal one.
+    """
     entry = definition(name)
-    return entry.folder if entry else None
+    if entry is None or entry.folder:
+        return entry.folder if entry else None
+    with suppress(DataError):  # A dataset or run must not depend on a package that is broken.
+        return next((new.folder for new in _iter_installed() if new.content == entry.content), None)
+    return None
 
 
 def file_of(name: str) -> Path | None:
