@@ -38,11 +38,7 @@ class QuestionForms:
 
 
 def question_form(name: str) -> QuestionForm:
-    """The question form of that name: ``TASK``, or ``TASK/QUERY``.
-
-    Raises:
-        UsageError: the task does not exist, or it has no such question form.
-    """
+    """The question form of that name: ``TASK``, or ``TASK/QUERY``."""
     task_id, separator, query = name.partition("/")
     queries = [each.name for each in task(task_id).queries]
     if not separator:
@@ -59,11 +55,5 @@ def name_forms(task_id: str, queries: Iterable[str]) -> list[str]:
 
 def question_forms_of(items: Iterable[Item]) -> list[str]:
     """The names of the tasks of these items, and of their question forms if a task has several."""
-    found: dict[str, set[str]] = {}
-    for item in items:
-        found.setdefault(item.task, set()).add(item.query)
-    return [
-        name
-        for task_id, queries in sorted(found.items())
-        for name in (task_id, *(f"{task_id}/{query}" for query in sorted(queries) if query))
-    ]
+    places = {(item.task, query) for item in items for query in ("", item.query)}
+    return [f"{task_id}/{query}" if query else task_id for task_id, query in sorted(places)]
