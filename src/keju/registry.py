@@ -188,7 +188,7 @@ class Registry(Mapping[str, T]):
         return cast("T", claim.thing if claim else own)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.builtin or name in list(self)
+        return isinstance(name, str) and (name in self.builtin or name in list(self))
 
     def __iter__(self) -> Iterator[str]:
         yield from self.builtin

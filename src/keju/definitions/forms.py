@@ -40,7 +40,7 @@ class QuestionForms:
 def question_form(name: str) -> QuestionForm:
     """The question form of that name: ``TASK``, or ``TASK/QUERY``."""
     task_id, separator, query = name.partition("/")
-    queries = [each.name for each in task(task_id).queries]
+    queries = [declared.name for declared in task(task_id).queries]
     if not separator:
         return QuestionForm(task_id)
     if not query or query not in queries:
