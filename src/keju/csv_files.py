@@ -22,13 +22,13 @@ class FilledLines:
     A first line ``sep=;`` sets the separator.
     """
 
-    def __init__(self, lines: Iterable[str], separator: str, *, strict: bool = True) -> None:
+    def __init__(self, lines: Iterable[str], separator: str) -> None:
         lines = iter(lines)
         first = next(lines, "")
         if declaration := _DECLARED.fullmatch(first):
             # An empty line in its place keeps the numbers of the others.
             first, separator = "\n", declaration[1].replace("\\t", "\t")
-        self._reader = csv.reader(chain([first], lines), delimiter=separator, strict=strict)
+        self._reader = csv.reader(chain([first], lines), delimiter=separator, strict=True)
 
     @property
     def line_num(self) -> int:
@@ -36,11 +36,7 @@ class FilledLines:
         return self._reader.line_num
 
     def __iter__(self) -> Iterator[list[str]]:
-        """Yield the cells of each line.
-
-        Raises:
-            csv.Error: quotes are never closed.
-        """
+        """Yield the cells of each line; a `csv.Error` is a quote that is never closed."""
         return (cells for cells in self._reader if any(map(str.strip, cells)))
 
 

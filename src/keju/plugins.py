@@ -169,7 +169,7 @@ def reader(
     return _registering(
         "readers",
         name,
-        lambda read: Reader(name, summary, layout, read, settings, detect, texts),
+        lambda function: Reader(name, summary, layout, function, settings, detect, texts),
     )
 
 
@@ -221,7 +221,7 @@ def responses(name: str) -> Callable[[A], A]:
     each answer, for ``replay:FILE`` alone. It raises `DataError` for a file in another form; the
     forms are tried in the order of their names, after keju's own.
     """
-    return lambda read: register(RESPONSES, name, read, read)
+    return lambda function: register(RESPONSES, name, function, function)
 
 
 def step(

@@ -119,9 +119,9 @@ def register(kind: str, name: str, thing: object, function: F) -> F:
     return function
 
 
-def _make_clash(kind: str, name: str, one: object, other: Plugin) -> PluginError:
+def _make_clash(kind: str, name: str, provider: object, plugin: Plugin) -> PluginError:
     return PluginError(
-        "{!r} of {} is provided by {} and by {}. Use one of them", name, kind, one, other
+        "{!r} of {} is provided by {} and by {}. Use one of them", name, kind, provider, plugin
     )
 
 
@@ -188,18 +188,16 @@ class Registry(Mapping[str, T]):
         return cast("T", claim.thing if claim else own)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and (name in self.builtin or name in self._list_others())
+        return isinstance(name, str) and (name in self.builtin or name in list(self))
 
     def __iter__(self) -> Iterator[str]:
         yield from self.builtin
-        yield from sorted(self._list_others() - self.builtin.keys())
+        load_installed()
+        names = {*(name for kind, name in _CLAIMS if kind == self.kind), *list_broken()}
+        yield from sorted(names - self.builtin.keys())
 
     def __len__(self) -> int:
-        return len(list(iter(self)))
-
-    def _list_others(self) -> set[str]:
-        load_installed()
-        return {*(name for kind, name in _CLAIMS if kind == self.kind), *list_broken()}
+        return sum(1 for _ in self)
 
     def _claim(self, name: str) -> Claim | None:
         """The claim of a plug-in to a name; a built-in name imports no package."""

@@ -70,9 +70,9 @@ def convert_settings(
     Raises:
         ProblemsError: all errors.
     """
-    known = {field.name: field for field in msgspec.structs.fields(shape)}
+    fields = {field.name: field for field in msgspec.structs.fields(shape)}
     raw_values = {key.replace("-", "_"): value for key, value in table.items()}
-    faults = [unknown_name(key, sorted(known), "key") for key in raw_values if key not in known]
+    faults = [unknown_name(key, sorted(fields), "key") for key in raw_values if key not in fields]
 
     def decode(kind: type, value: object) -> object:
         if kind is Path and isinstance(value, str):
@@ -82,7 +82,7 @@ def convert_settings(
         raise TypeError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
 
     values: dict[str, object] = {}
-    for name, field in known.items():
+    for name, field in fields.items():
         if name not in raw_values:
             if field.required:
                 text = get_description(field.type)
@@ -162,9 +162,7 @@ def without_none(kind: Any) -> Any:  # noqa: ANN401 - an annotation
     if get_origin(kind) is not Annotated:
         return kind
     inner, *metadata = get_args(kind)
-    parts = [part for part in get_args(inner) if part is not NoneType]
-    alone = len(parts) == 1 and get_origin(inner) in {Union, UnionType}
-    return Annotated[(parts[0], *metadata)] if alone else kind
+    return Annotated[(unwrap_type(inner), *metadata)]
 
 
 def get_description(kind: object) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal, get_args
 
-from keju.definitions import definitions, name_in_chinese, task
+from keju.definitions import definitions, folder_of, name_in_chinese, task
 from keju.encoders.weights import unavailable_reasons
 from keju.errors import UsageError
 from keju.scoring import metrics
@@ -41,7 +41,9 @@ class Words:
         self._plain: dict[str, str] = {}
         if language == "zh":
             # The folders of the definitions of this process may have sentences of their own.
-            for folder in filter(None, (definition.folder for definition in definitions())):
+            for folder in filter(
+                None, (folder_of(definition.name) for definition in definitions())
+            ):
                 for file in sorted(folder.glob("*.mo")):
                     add_translations(file)
 
@@ -94,7 +96,9 @@ class Words:
 
     def _rule(self, text: str) -> str:
         """The Chinese rule of a metric, where its declaration has one."""
-        rule = next((each.rule_zh for each in metrics() if each.rule_zh and each.rule == text), "")
+        rule = next(
+            (metric.rule_zh for metric in metrics() if metric.rule_zh and metric.rule == text), ""
+        )
         return self._of_pages(rule) if self._own_pages else rule
 
     def _of_pages(self, chinese: str) -> str:

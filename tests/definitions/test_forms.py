@@ -34,7 +34,7 @@ def test_a_form_takes_its_own_questions(names: list[str] | None, taken: str):
 def test_a_form_that_does_not_exist_names_those_that_do():
     with pytest.raises(UsageError, match=r"recognition/What, recognition/Yes-or-No.*Where"):
         question_form("recognition/Wher")
-    with pytest.raises(UsageError, match="--task T1"):
+    with pytest.raises(UsageError, match="Choose from: T1"):
         question_form("T1/How")
     with pytest.raises(UsageError, match="recogniton"):
         question_form("recogniton/Where")

@@ -78,10 +78,10 @@ def test_question_forms_are_worded_one_by_one(written):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[prompts.T7]\nask = '{optoins}'", ("prompts.T7", "{optoins}", "Did you mean 'options'?")),
+        ("[prompts.T7]\nask = '{optoins}'", ("prompts.T7", "'optoins'", "Did you mean 'options'?")),
         (
             "[prompts.T7]\nask = 'x {options} {colour_of}'",
-            ("prompts.T7", "{colour_of}", "Blanks: "),
+            ("prompts.T7", "'colour_of'", "options, prompt, question"),
         ),
         ("\n[prompts.T7]\nask = 'Which?'", ("prompts.T7", "lacks the blank {options}")),
         ("[prompts.T6]\nask = 'Which?'", ("prompts.T6", "lacks the blank {question}")),
@@ -90,10 +90,13 @@ def test_question_forms_are_worded_one_by_one(written):
         ("[prompts.recognition]\nask = 'x'", ("prompts.recognition", "recognition/What")),
         (
             "[prompts.'recognition/Were']\nask = 'x'",
-            ("prompts.recognition/Were", "Did you mean 'Where'?"),
+            ("prompts.recognition/Were", "Did you mean 'recognition/Where'?"),
         ),
         ("[prompts.'recognition/Where']\nask = 'x'", ("lacks the blank {box_format}",)),
-        ("[prompts.'recognition/What']\nask = 'x'\nalso = ['Hw']", ("Did you mean 'How'?",)),
+        (
+            "[prompts.'recognition/What']\nask = 'x'\nalso = ['Hw']",
+            ("Did you mean 'recognition/How'?",),
+        ),
         ("[benchmarks.AncientDoc.prompts.T7]\nask = 'x'", ("'benchmarks'",)),
         ("[forms.letter]\nen = '{prompt}'", ("'forms'",)),
         ("[tasks.T7]\nask = '{prompt} x'", ("'tasks'",)),

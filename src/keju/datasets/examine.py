@@ -59,33 +59,26 @@ class Preview(NamedTuple):
 
 
 class Examination(NamedTuple):
-    """The result of examining a source.
-
-    Attributes:
-        src: the file or directory.
-        candidates: the readers that recognise it, the best first.
-        preview: its first items as the best reader imports them; None if no reader fits.
-        draft: the mapping by which that reader imports them, or a draft where none fits; None if a
-            mapping was given, or the reader needs none.
-        problem: why no mapping can be drafted.
-        obstacle: why it contains no readable data yet.
-        files: a summary of the files.
-        dataset: whether it is a keju dataset already.
-        benchmarks: the definition files, named by the user, of the benchmarks of its first items.
-        inner: directories directly inside it that a reader recognises, if none recognises the
-            whole.
-    """
+    """The result of examining a source."""
 
     src: Path
     candidates: tuple[Candidate, ...]
+    """The readers that recognise it, the best first."""
     preview: Preview | None
+    """Its first items as the best reader imports them; None if no reader fits."""
     obstacle: Obstacle | None
+    """Why it contains no readable data yet."""
     files: SourceFiles
     dataset: bool
+    """Whether it is a keju dataset already."""
     inner: tuple[tuple[Path, Candidate], ...] = ()
+    """Directories directly inside it that a reader recognises, if none recognises the whole."""
     benchmarks: tuple[Path, ...] = ()
+    """The definition files, named by the user, of the benchmarks of its first items."""
     draft: Drafted | None = None
+    """The mapping by which the best reader imports it, or a draft where none fits."""
     problem: DataError | None = None
+    """Why no mapping can be drafted."""
 
 
 class SourceFiles(NamedTuple):

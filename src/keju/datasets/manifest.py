@@ -133,7 +133,7 @@ def write_definitions(folder: Path, benchmarks: Iterable[str]) -> None:
 def _files(folder: Path) -> Iterator[Path]:
     if (folder / FILE).exists():
         yield folder / FILE
-    found = sorted(islice((folder / DEFINITIONS).glob("*.toml"), _MOST + 1))
-    if len(found) > _MOST:
+    files = sorted(islice((folder / DEFINITIONS).glob("*.toml"), _MOST + 1))
+    if len(files) > _MOST:
         raise DataError("more than {} definitions", _MOST, file=folder / DEFINITIONS)
-    yield from found
+    yield from files

@@ -284,9 +284,9 @@ def distributions(items: pl.DataFrame) -> pl.DataFrame:
         counts = dict(places.clip(0).value_counts().iter_rows())
         for place in range(min(counts, default=0), max(counts, default=-1) + 1):
             low, high = (*quantity.bins, None)[place : place + 2]
-            shown = f"{low:,.12g} and more" if high is None else f"{low:,.12g} to {high:,.12g}"
+            bin_name = f"{low:,.12g} and more" if high is None else f"{low:,.12g} to {high:,.12g}"
             rows.append(
-                {"measure": name, "unit": quantity.unit, "name": shown, "low": low, "high": high,
+                {"measure": name, "unit": quantity.unit, "name": bin_name, "low": low, "high": high,
                  "count": counts.get(place, 0)}
             )  # fmt: skip
     for name in _WORDS:

@@ -16,7 +16,7 @@ What is missing, damaged or altered raises `DataError` when it is read.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -168,9 +168,9 @@ class Dataset:
         """The directory of the images."""
         return self._folder / IMAGES
 
-    def items(self, keep: Callable[[Item], Item] | None = None) -> list[Item]:
-        """The items, in their order; `keep` reduces each to the parts that stay in memory."""
-        return [keep(item) if keep else item for item in self]
+    def items(self) -> list[Item]:
+        """The items, in their order."""
+        return list(self)
 
     def __iter__(self) -> Iterator[Item]:
         """The items in their order; only a batch of them is in memory.

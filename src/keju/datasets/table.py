@@ -57,9 +57,9 @@ def arrow_schema() -> pa.Schema:
     """The columns of items.parquet: a dict is a list of key and value, a point of x and y."""
     import pyarrow as pa  # noqa: PLC0415
 
-    text, number, truth, whole = pa.large_string(), pa.float64(), pa.bool_(), pa.int64()
+    text, number, truth, integer = pa.large_string(), pa.float64(), pa.bool_(), pa.int64()
     entry = {"key": text, "value": text}
-    image = {"path": text, "sha256": text, "width": whole, "height": whole, "size": whole}
+    image = {"path": text, "sha256": text, "width": integer, "height": integer, "size": integer}
     line = {
         "id": text,
         "text": text,
@@ -81,7 +81,7 @@ def arrow_schema() -> pa.Schema:
         "verbatim": truth,
         "options": pa.large_list(text),
         "also_accepted": pa.large_list(text),
-        "relevant": pa.large_list(whole),
+        "relevant": pa.large_list(integer),
         "draft": truth,
         **{
             name: pa.large_list(pa.struct(list(fields.items()))) for name, fields in records.items()

@@ -35,9 +35,9 @@ def _load_labels() -> Mapping[str, Mapping[str, str]]:
     kinds: dict[str, str] = declared.pop("kinds")
     labels: dict[str, dict[str, str]] = {kind: {} for kind in declared}
     for kind, values in declared.items():
-        for chinese, english, *others in values.values():
+        for chinese, english, *spellings in values.values():
             label = f"{chinese} {english.replace('_', ' ')}"
-            for name in (chinese, english, *others):
+            for name in (chinese, english, *spellings):
                 if labels[kind].setdefault(_plain(name), label) != label:
                     raise ValueError(f"values.toml: {kind} {name!r} means two values")
     return {key: labels[kind] for key, kind in kinds.items()}

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from keju.definitions.registry import task
-from keju.errors import UsageError
+from keju.errors import UsageError, unknown_name
 from keju.items import Item
-from keju.texts import _
 
 
 class QuestionForm(NamedTuple):
@@ -39,33 +38,22 @@ class QuestionForms:
 
 
 def question_form(name: str) -> QuestionForm:
-    """The question form of that name: ``TASK``, or ``TASK/QUERY``.
-
-    Raises:
-        UsageError: the task does not exist, or it has no such question form.
-    """
+    """The question form of that name: ``TASK``, or ``TASK/QUERY``."""
     task_id, separator, query = name.partition("/")
-    found = task(task_id)
+    queries = [declared.name for declared in task(task_id).queries]
     if not separator:
-        return QuestionForm(found.id)
-    form_names = [each.name for each in found.queries if each.name]
-    if query not in form_names:
-        hint = (
-            _("Question forms: {}", ", ".join(f"{found.id}/{each}" for each in form_names))
-            if form_names
-            else _("The task has one form: use --task {}", found.id)
-        )
-        raise UsageError("task {} has no question form {!r}. {}", found.id, query, hint)
-    return QuestionForm(found.id, query)
+        return QuestionForm(task_id)
+    if not query or query not in queries:
+        raise UsageError(unknown_name(name, name_forms(task_id, queries), "question form"))
+    return QuestionForm(task_id, query)
+
+
+def name_forms(task_id: str, queries: Iterable[str]) -> list[str]:
+    """The names of the question forms of a task; one without a name is that of the task."""
+    return [f"{task_id}/{query}" if query else task_id for query in queries]
 
 
 def question_forms_of(items: Iterable[Item]) -> list[str]:
     """The names of the tasks of these items, and of their question forms if a task has several."""
-    found: dict[str, set[str]] = {}
-    for item in items:
-        found.setdefault(item.task, set()).add(item.query)
-    return [
-        name
-        for task_id, queries in sorted(found.items())
-        for name in (task_id, *(f"{task_id}/{query}" for query in sorted(queries) if query))
-    ]
+    places = {(item.task, query) for item in items for query in ("", item.query)}
+    return [f"{task_id}/{query}" if query else task_id for task_id, query in sorted(places)]

@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -24,7 +25,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from keju.definitions.schema import Definition, Task, parse_definition
-from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
+from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened, unknown_name
 from keju.files import toml_text
 from keju.registry import (
     PluginError,
@@ -74,11 +75,9 @@ def definition(name: str) -> Definition | None:
 
 def benchmark(name: str) -> Definition:
     """The definition of the benchmark of that name."""
-    if known := definition(name):
-        return known
-    raise UsageError(
-        "no benchmark {!r}. Benchmarks: {}", name, ", ".join(_all()), hint=describe_broken() or None
-    )
+    if entry := definition(name):
+        return entry
+    raise UsageError(unknown_name(name, _all(), "benchmark"), hint=describe_broken() or None)
 
 
 def benchmark_title(name: str) -> str:
@@ -88,8 +87,8 @@ def benchmark_title(name: str) -> str:
 
 def official_source(name: str) -> str:
     """The benchmark that provides the `official` metrics of a benchmark: usually itself."""
-    known = definition(name)
-    return (known.official_as or name) if known else name
+    entry = definition(name)
+    return (entry.official_as or name) if entry else name
 
 
 def is_shipped(name: str) -> bool:
@@ -98,9 +97,16 @@ def is_shipped(name: str) -> bool:
 
 
 def folder_of(name: str) -> Path | None:
-    """The directory of a benchmark's definition file, with other files of it, where it has one."""
-    known = definition(name)
-    return known.folder if known else None
+    """The directory of a benchmark's definition file, with other files of it, where it has one.
+
+    Of a definition in a dataset or run, it is that of the installed package with an equal one.
+    """
+    entry = definition(name)
+    if entry is None or entry.folder:
+        return entry.folder if entry else None
+    with suppress(DataError):  # A dataset or run must not depend on a package that is broken.
+        return next((new.folder for new in _iter_installed() if new.content == entry.content), None)
+    return None
 
 
 def file_of(name: str) -> Path | None:
@@ -108,17 +114,17 @@ def file_of(name: str) -> Path | None:
 
     None if keju ships the definition, a plug-in has it, or a dataset or run contains it.
     """
-    known = _all().get(name)
-    if known is None or known.shipped or not known.folder:
+    entry = _all().get(name)
+    if entry is None or entry.shipped or not entry.folder:
         return None
-    file = Path(known.place)
-    return file if file.parent == known.folder and file.is_file() else None
+    file = Path(entry.place)
+    return file if file.parent == entry.folder and file.is_file() else None
 
 
 def definition_text(name: str) -> str:
     """The text of the definition of a benchmark, bundled or not; empty if it is not known."""
-    known = definition(name)
-    return known.text if known else ""
+    entry = definition(name)
+    return entry.text if entry else ""
 
 
 def definition_texts(names: Iterable[str]) -> dict[str, str]:
@@ -126,8 +132,8 @@ def definition_texts(names: Iterable[str]) -> dict[str, str]:
 
     Datasets and runs store them. A benchmark that is not registered is skipped.
     """
-    known = filter(None, map(definition, sorted(set(names))))
-    return {each.name: each.text for each in known if not each.shipped}
+    entries = filter(None, map(definition, sorted(set(names))))
+    return {entry.name: entry.text for entry in entries if not entry.shipped}
 
 
 def tasks() -> tuple[Task, ...]:
@@ -220,11 +226,11 @@ def reading_task(name: str) -> Task:
 def name_in_chinese(text: str) -> str:
     """Chinese name of a title, domain or direction of a benchmark that is not bundled, or ""."""
     names: dict[str, str] = {}
-    for known in definitions():
-        if not known.shipped:
-            names |= {own.direction: own.direction_zh for own in known.tasks}
-            names |= {own.domain: own.domain_zh for own in known.tasks}
-            names[known.title or known.name] = known.title_zh
+    for entry in definitions():
+        if not entry.shipped:
+            names |= {own.direction: own.direction_zh for own in entry.tasks}
+            names |= {own.domain: own.domain_zh for own in entry.tasks}
+            names[entry.title or entry.name] = entry.title_zh
     return names.get(text, "")
 
 
@@ -241,25 +247,25 @@ def register_definition(text: str, place: str, folder: Path | None = None) -> De
         place: its location, for messages.
         folder: the file's directory, if the user named the file.
     """
-    known = next((each for each in _all().values() if each.text == text), None)
-    if known is None:
+    entry = next((own for own in _all().values() if own.text == text), None)
+    if entry is None:
         new = parse_definition(text, place, folder=folder)
-        known = _known.get(new.name)
-        if known is None:
+        entry = _known.get(new.name)
+        if entry is None:
             _check(new)
             _add(new)
             return new
-        if known.content != parse_definition(text, place, bundled=known.shipped).content:
+        if entry.content != parse_definition(text, place, bundled=entry.shipped).content:
             raise UsageError(
                 "{}: this definition of {!r} differs from the one in {}. Use only one of them: "
                 "import the dataset again with the definition that you want, or rename one",
                 place,
                 new.name,
-                known.place,
+                entry.place,
             )
-    if folder and not known.folder:
-        known = _known[known.name] = replace(known, folder=folder)
-    return known
+    if folder and not entry.folder:
+        entry = _known[entry.name] = replace(entry, folder=folder)
+    return entry
 
 
 def register_all_installed() -> None:
@@ -326,9 +332,9 @@ def _check(new: Definition) -> None:
                 hint,
             )
     published = [
-        known.name
-        for known in _known.values()
-        if known.shipped and any(own.has_official for own in known.tasks)
+        entry.name
+        for entry in _known.values()
+        if entry.shipped and any(own.has_official for own in entry.tasks)
     ]
     if new.official_as and new.official_as not in published:
         raise DataError(

@@ -15,9 +15,10 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from keju.definitions.forms import name_forms
 from keju.definitions.registry import task
 from keju.definitions.schema import BLANK, Query
-from keju.errors import DataError, UsageError, did_you_mean, error_text, nearest_names, unknown_name
+from keju.errors import DataError, UsageError, error_text, unknown_name
 from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.items import AnswerForm, Item
 from keju.metrics.boxes import box_convention
@@ -62,7 +63,7 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def prompt(self, task_id: str, query: str) -> WordedPrompt | None:
         """The prompt of a question form, or None where this wording has none of its own."""
-        own_prompt = self.prompts.get(_form_name(task_id, query))
+        own_prompt = self.prompts.get(f"{task_id}/{query}" if query else task_id)
         if own_prompt or self.system:
             return own_prompt or WordedPrompt(system=self.system)
         for declared in task(task_id).queries if self.forms else ():
@@ -220,15 +221,10 @@ def _checked_prompt(form: str, prompt: WordedPrompt, system: str) -> WordedPromp
     """The prompt of a question form, without a template where that is the published one."""
     task_id, __, name = form.partition("/")
     queries = {query.name: query for query in task(task_id).queries}
-    for form_name in (name, *prompt.also):
-        if form_name not in queries:
-            raise UsageError(
-                "task {} has no question form {!r}.{} Question forms: {}",
-                task_id,
-                form_name,
-                did_you_mean(nearest_names(form_name, queries)),
-                ", ".join(_form_name(task_id, query) for query in queries),
-            )
+    for query_name in (name, *prompt.also):
+        if query_name not in queries:
+            form_name = f"{task_id}/{query_name}"
+            raise UsageError(unknown_name(form_name, name_forms(task_id, queries), "question form"))
     query = queries[name]
     template = prompt.ask or query.template
     if not template.strip():
@@ -246,13 +242,7 @@ def _check_blanks(form: str, query: Query, template: str, *, has_convention: boo
     blank_names = [*published, *sorted({"question", "prompt"}.difference(published))]
     for blank in blanks:
         if blank not in blank_names:
-            raise UsageError(
-                "{} has no blank {{{}}}.{} Blanks: {}",
-                form,
-                blank,
-                did_you_mean(nearest_names(blank, blank_names)),
-                ", ".join(f"{{{name}}}" for name in blank_names),
-            )
+            raise UsageError(unknown_name(blank, blank_names, "blank"))
     for blank in published if "prompt" not in blanks else ():
         if blank not in blanks and not (has_convention and blank == "box_format"):
             raise UsageError(
@@ -262,7 +252,3 @@ def _check_blanks(form: str, query: Query, template: str, *, has_convention: boo
                 blank,
                 blank.replace("_", " "),
             )
-
-
-def _form_name(task_id: str, query: str) -> str:
-    return f"{task_id}/{query}" if query else task_id
