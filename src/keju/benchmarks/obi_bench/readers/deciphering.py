@@ -10,15 +10,11 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta
 
 from keju.benchmarks.obi_bench.readers.galleries import Copies, order_of
-from keju.benchmarks.obi_bench.readers.records import (
+from keju.benchmarks.obi_bench.readers.sources import (
+    BENCHMARK,
     DESCRIPTIONS,
     Crop,
     Records,
-    read_descriptions,
-    read_records,
-)
-from keju.benchmarks.obi_bench.readers.sources import (
-    BENCHMARK,
     Seed,
     Source,
     SourceFolder,
@@ -28,6 +24,8 @@ from keju.benchmarks.obi_bench.readers.sources import (
     draw_order,
     note_unlike_print,
     preset,
+    read_descriptions,
+    read_records,
     reader_of,
 )
 from keju.datasets.readers.base import join_names, source_bytes
@@ -194,9 +192,7 @@ def tier_of(frequency: int) -> str:
 def _as_printed(place: SourceFolder, characters: Sequence[Character]) -> list[Character]:
     """As many characters of each subset as the paper has; of a radical as many as it has variants.
 
-    Args:
-        place: the source.
-        characters: all, in the order of the draw.
+    They are the first ones, so `characters` are in the order of the draw.
 
     Raises:
         DataError: there are fewer, or the release does not mark the subset.
@@ -234,23 +230,17 @@ def _counts(source: Source, characters: Sequence[Character]) -> Iterator[str]:
     """Notes on how many characters are asked without a description, and which are undeciphered."""
     bare = [character for character in characters if not character.description]
     unknown = [character.crop.key for character in bare if not character.group]
-    known = [character.crop.key for character in bare if character.group]
     yield from note_unlike_print(source, len(characters) - len(unknown))
-    if unknown:
-        yield n_(
-            "{n:,} character is without a description and undeciphered (asked, not scored): {}",
-            "{n:,} characters are without a description and undeciphered (asked, not scored): {}",
-            len(unknown),
-            join_names(unknown),
-        )
-    if known:
+    if bare:
         yield _(
-            "{} of {} known characters have no description (asked, not scored): {}. Write "
+            "{} of {} characters have no description (asked, not scored): {}. Write "
             "descriptions.csv with the columns image and description",
-            len(known),
-            len(characters) - len(unknown),
-            join_names(known),
+            len(bare),
+            len(characters),
+            join_names(character.crop.key for character in bare),
         )
+    if unknown:
+        yield _("undeciphered: {} ({})", len(unknown), join_names(unknown))
 
 
 def _guess(listing: Listing) -> tuple[float, str]:

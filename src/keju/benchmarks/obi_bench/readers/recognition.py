@@ -10,7 +10,6 @@ from typing import Annotated
 from msgspec import Meta
 from msgspec.structs import replace
 
-from keju.benchmarks.obi_bench.readers.records import read_descriptions
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     SourceFolder,
@@ -19,6 +18,7 @@ from keju.benchmarks.obi_bench.readers.sources import (
     by_source,
     images_in,
     note_unlike_print,
+    read_descriptions,
     reader_of,
 )
 from keju.datasets.readers.base import join_names, source_bytes
@@ -126,8 +126,6 @@ def read_recognition(
             "no {}, so a model that always says yes is right in Yes-or-No, as in the paper",
             _NEGATIVES,
         )
-    if empty := sum(not text for text in described.values()):
-        yield _("{} of {} rows have no description", empty, len(described))
     undescribed = sum(not described.get(path) for path in images)
     if undescribed and not shared:
         yield n_(
