@@ -49,11 +49,17 @@ EDITS = CLEANED._replace(inputs=lambda sample: (texts.edits(sample),))
 CONTAINED = CLEANED._replace(
     inputs=lambda sample: (texts.simplified_answer(sample), texts.cleaned(sample))
 )
-CONVERTED = Preparation("convert", f"{_CONVERTED}; nothing is removed", texts.converted_pair)
+CONVERTED = Preparation(
+    "convert",
+    f"{_CONVERTED}; nothing is removed",
+    lambda sample: (texts.simplified_answer(sample), texts.converted(sample)),
+)
 CONVERTED_CHARACTERS = CONVERTED._replace(name="convert>chars")
-CHARACTERS = CONVERTED_CHARACTERS._replace(inputs=texts.unspaced_pair)
-WORDS = Preparation(
-    "convert>jieba", f"{_CONVERTED}; both are cut into words (jieba)", texts.converted_pair
+CHARACTERS = CONVERTED_CHARACTERS._replace(
+    inputs=lambda sample: (texts.simplified_answer(sample), texts.unspaced(sample))
+)
+WORDS = CONVERTED._replace(
+    name="convert>jieba", rule=f"{_CONVERTED}; both are cut into words (jieba)"
 )
 CANDIDATE_AND_ANSWER = CONVERTED._replace(
     inputs=lambda sample: (texts.converted(sample), texts.simplified_answer(sample))

@@ -154,11 +154,11 @@ def _sort_images(
     """
     boxed = [path for path in paths if boxes.get(path)]
     negatives = [path for path in paths if _NEGATIVES in place.name_of(path).split("/")[:-1]]
-    if false := set(boxed) & set(negatives):
+    if boxed_negatives := set(boxed) & set(negatives):
         raise DataError(
             "boxes on images of {}: {}",
             _NEGATIVES,
-            join_names(sorted(map(place.name_of, false))),
+            join_names(sorted(map(place.name_of, boxed_negatives))),
             file=place.folder,
             hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
         )
@@ -179,17 +179,15 @@ def _pattern(place: SourceFolder, writer: DatasetWriter, path: Path, data: bytes
     )
 
 
-_FIT = {"yinqiwenyuan": 1.0, "table": 0.8, "via": 0.85}
-_USUAL_FIT = 0.9
-
-
 def _guess(listing: Listing) -> tuple[float, str]:
     """Recognise images with boxes by the beginnings of files."""
-    forms = recognise_boxes(listing.files, listing.text, listing.images).forms
+    forms, _unknown = recognise_boxes(listing.files, listing.text, listing.images)
     if "voc" in forms and not xml_roots(listing)["annotation"]:
         del forms["voc"]
-    fit = max((_FIT.get(form, _USUAL_FIT) for form in forms), default=0.0)
-    return fit, "YinQiWenYuan_detection" if set(forms) == {"yinqiwenyuan"} else ""
+    if set(forms) == {"yinqiwenyuan"}:
+        return 1.0, "YinQiWenYuan_detection"
+    # Tables of other data may have such columns too.
+    return (0.8 if set(forms) == {"table"} else 0.9 if forms else 0.0), ""
 
 
 READER = reader_of(_TASK, RecognitionSettings, by_source(read_recognition), _guess)

@@ -362,6 +362,7 @@ def read_records(place: SourceFolder, *, strict: bool = True) -> Records:
     """
     classes: dict[str, list[Crop]] = {}
     skipped: Counter[str] = Counter()
+    unfit: list[str] = []
     names = sorted(images_in(place))
     for name in names:
         reason, groups = place.source.match(name)
@@ -370,10 +371,18 @@ def read_records(place: SourceFolder, *, strict: bool = True) -> Records:
         elif groups:
             crop = Crop(place, name, groups.get("key", name), groups["class"])
             classes.setdefault(crop.label, []).append(crop)
-        elif strict:
-            raise _unfit(place, name)
-    if strict and not classes:
-        raise _unfit(place, names[0])
+        else:
+            unfit.append(name)
+    if strict and (unfit or not classes):
+        raise DataError(
+            "the path of the image is not one of the layout of {}",
+            place.source.name,
+            file=place.folder / (unfit or names)[0],
+            hint=_(
+                "Move or remove it, or add what is missing. See: keju data formats obi-{}",
+                place.source.task,
+            ),
+        )
     notes = [
         n_("skipped {n:,} image: {}", "skipped {n:,} images: {}", count, name)
         for name, count in sorted(skipped.items())
@@ -384,18 +393,6 @@ def read_records(place: SourceFolder, *, strict: bool = True) -> Records:
         content = json_in(file, dict[str, str | int])
         characters = {key: str(value) for key, value in content.items()}
     return Records(place, classes, characters, notes)
-
-
-def _unfit(place: SourceFolder, name: str) -> DataError:
-    return DataError(
-        "the path of the image is not one of the layout of {}",
-        place.source.name,
-        file=place.folder / name,
-        hint=_(
-            "Move or remove it, or add what is missing. See: keju data formats obi-{}",
-            place.source.task,
-        ),
-    )
 
 
 def _characters_file(place: SourceFolder) -> Path | None:
@@ -530,7 +527,6 @@ def _tasks_named(listing: Listing) -> set[str]:
     Empty where they are not named after any source.
     """
     tops = {path.parts[0] for path in listing.files if len(path.parts) > 1}
-    sources_of_tops = filter(None, map(source_called, tops))
-    tasks = {source.task for source in sources_of_tops}
-    source = source_called(listing.root.resolve().name)
-    return tasks or ({source.task} if source else set())
+    known = [*filter(None, map(source_called, tops))]
+    own = source_called(listing.root.resolve().name)
+    return {source.task for source in known or filter(None, [own])}
