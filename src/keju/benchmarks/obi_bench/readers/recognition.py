@@ -167,7 +167,7 @@ def _sort_images(
 
 
 def _pattern(place: SourceFolder, writer: DatasetWriter, path: Path, data: bytes) -> Item:
-    """What the items of an image share."""
+    """The item of an image without a query, which its items share."""
     ref = writer.add_image(data, str(path))
     return Item(
         id=f"{place.source.name}/{place.name_of(path)}",
