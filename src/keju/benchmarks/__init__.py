@@ -2,8 +2,9 @@
 
 A folder has all that only its benchmark needs, and is the only place that knows its name:
 ``benchmark.toml`` is its definition, ``PROVIDES`` in ``__init__.py`` names the readers, writers
-and metrics that it declares, by entry-point group as an installed package would, and ``POSITION``
-is its position in lists.
+and metrics that it declares, by entry-point group and name as an installed package would, each as
+``module:ATTRIBUTE`` (metrics are declared by the import of a module), and ``POSITION`` is its
+position in lists.
 """
 
 from importlib import import_module

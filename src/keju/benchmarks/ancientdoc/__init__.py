@@ -5,7 +5,6 @@ from pathlib import Path
 from keju.texts import add_translations
 
 POSITION = 2
-"""The benchmark's position in lists."""
 
 PROVIDES: dict[str, dict[str, str]] = {
     "readers": {
@@ -15,9 +14,5 @@ PROVIDES: dict[str, dict[str, str]] = {
     },
     "metrics": {"ancientdoc": "keju.benchmarks.ancientdoc.metrics"},
 }
-"""The declarations of this folder, by entry-point group and name, as ``module:ATTRIBUTE``.
-
-Metrics are declared by the import of a module.
-"""
 
 add_translations(Path(__file__).with_name("ancientdoc.mo"))

@@ -7,7 +7,9 @@ two texts prepared alike.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from keju.benchmarks.mcs_bench import BENCHMARK, texts
 from keju.benchmarks.mcs_bench.script import (
@@ -17,6 +19,7 @@ from keju.benchmarks.mcs_bench.script import (
 )
 from keju.definitions import choices_of
 from keju.metrics import (
+    PRF,
     EditCounts,
     accurate_rate,
     correct_rate,
@@ -45,11 +48,17 @@ EDITS = CLEANED._replace(inputs=lambda sample: (texts.edits(sample),))
 CONTAINED = CLEANED._replace(
     inputs=lambda sample: (texts.simplified_answer(sample), texts.cleaned(sample))
 )
-CONVERTED = Preparation("convert", f"{_CONVERTED}; nothing is removed", texts.converted_pair)
+CONVERTED = Preparation(
+    "convert",
+    f"{_CONVERTED}; nothing is removed",
+    lambda sample: (texts.simplified_answer(sample), texts.converted(sample)),
+)
 CONVERTED_CHARACTERS = CONVERTED._replace(name="convert>chars")
-CHARACTERS = CONVERTED_CHARACTERS._replace(inputs=texts.unspaced_pair)
-WORDS = Preparation(
-    "convert>jieba", f"{_CONVERTED}; both are cut into words (jieba)", texts.converted_pair
+CHARACTERS = CONVERTED_CHARACTERS._replace(
+    inputs=lambda sample: (texts.simplified_answer(sample), texts.unspaced(sample))
+)
+WORDS = CONVERTED._replace(
+    name="convert>jieba", rule=f"{_CONVERTED}; both are cut into words (jieba)"
 )
 CANDIDATE_AND_ANSWER = CONVERTED._replace(
     inputs=lambda sample: (texts.converted(sample), texts.simplified_answer(sample))
@@ -60,8 +69,14 @@ _official = partial(
 )
 _ocr = partial(_official, form="transcription", prepare=CLEANED_WITH_ANSWER)
 _text = partial(_official, form="text", prepare=CHARACTERS)
-_punctuated = partial(_official, form="punctuated", prepare=CONVERTED)
-_entities = partial(_official, form="entities", prepare=CONVERTED)
+
+
+def _declare_rates(
+    declare_form: Callable[..., Any], rates: Callable[[str, str], PRF], **rules: tuple[str, str]
+) -> None:
+    """Declare precision, recall and F1 that one function returns, each with its rule."""
+    for name, (rule, rule_zh) in rules.items():
+        declare_form(name, rule, rule_zh=rule_zh, part=name.lower())(rates)
 
 
 @_ocr(
@@ -93,24 +108,14 @@ _ocr(
     worst=1.0,
     higher_is_better=False,
 )(normalised_distance)
-_ocr(
-    "F1",
-    "F1 of the sets of distinct characters; order and number do not count",
-    rule_zh="不同字符的集合的 F1；不计顺序和次数",
-    part="f1",
-)(set_prf)
-_ocr(
-    "Precision",
-    "precision of the sets of distinct characters",
-    rule_zh="不同字符的集合的精确率",
-    part="precision",
-)(set_prf)
-_ocr(
-    "Recall",
-    "recall of the sets of distinct characters",
-    rule_zh="不同字符的集合的召回率",
-    part="recall",
-)(set_prf)
+_declare_rates(
+    _ocr,
+    set_prf,
+    F1=("F1 of the sets of distinct characters; order and number do not count",
+        "不同字符的集合的 F1；不计顺序和次数"),
+    Precision=("precision of the sets of distinct characters", "不同字符的集合的精确率"),
+    Recall=("recall of the sets of distinct characters", "不同字符的集合的召回率"),
+)  # fmt: skip
 _ocr(
     "BLEU",
     "BLEU-4 of characters, method-1 smoothing",
@@ -143,45 +148,26 @@ def anls(reference: str, response: str) -> float:
     return 1 - normalised_distance(reference, response) if reference or response else 1.0
 
 
-_punctuated(
-    "F1",
-    "F1 of punctuation marks, each with the character before it; a right pair counts each time it "
-    "is repeated, so the value can be above 1",
-    rule_zh=(
-        "标点的 F1，每个标点与它前面的一个字符成对；正确的一对每重复一次就计一次，所以可以大于 1"
-    ),
-    part="f1",
-)(official_punctuation_prf)
-_punctuated(
-    "Precision",
-    "share of the marks in the answer whose pair occurs anywhere in the true text",
-    rule_zh="回答的标点中，其标点对在参考答案任何一处出现的比例",
-    part="precision",
-)(official_punctuation_prf)
-_punctuated(
-    "Recall",
-    "right pairs in the answer, repeats included / true marks; can be above 1",
-    rule_zh="回答中正确的标点对（含重复）除以参考答案的标点数；可以大于 1",
-    part="recall",
-)(official_punctuation_prf)
-_entities(
-    "F1",
-    "F1 of sets of names, split at 、 only and compared as written",
-    rule_zh="名称集合的 F1，只在“、”处切分，按原样比较",
-    part="f1",
-)(official_entities_prf)
-_entities(
-    "Precision",
-    "precision of sets of names, split at 、 only",
-    rule_zh="名称集合的精确率，只在“、”处切分",
-    part="precision",
-)(official_entities_prf)
-_entities(
-    "Recall",
-    "recall of sets of names, split at 、 only",
-    rule_zh="名称集合的召回率，只在“、”处切分",
-    part="recall",
-)(official_entities_prf)
+_declare_rates(
+    partial(_official, form="punctuated", prepare=CONVERTED),
+    official_punctuation_prf,
+    F1=("F1 of punctuation marks, each with the character before it; a right pair counts each time "
+        "it is repeated, so the value can be above 1",
+        "标点的 F1，每个标点与它前面的一个字符成对；正确的一对每重复一次就计一次，所以可以大于 1"),
+    Precision=("share of the marks in the answer whose pair occurs anywhere in the true text",
+               "回答的标点中，其标点对在参考答案任何一处出现的比例"),
+    Recall=("right pairs in the answer, repeats included / true marks; can be above 1",
+            "回答中正确的标点对（含重复）除以参考答案的标点数；可以大于 1"),
+)  # fmt: skip
+_declare_rates(
+    partial(_official, form="entities", prepare=CONVERTED),
+    official_entities_prf,
+    F1=("F1 of sets of names, split at 、 only and compared as written",
+        "名称集合的 F1，只在“、”处切分，按原样比较"),
+    Precision=("precision of sets of names, split at 、 only",
+               "名称集合的精确率，只在“、”处切分"),
+    Recall=("recall of sets of names, split at 、 only", "名称集合的召回率，只在“、”处切分"),
+)  # fmt: skip
 
 
 @_official(

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from keju.benchmarks.mcs_bench import BENCHMARK
 from keju.benchmarks.mcs_bench.texts import official_answer
@@ -186,12 +185,8 @@ def _text(row: Row, *keys: str) -> str:
 # Writing.
 
 
-class _ResponseSet(NamedTuple):
-    """Whose responses a file has."""
-
-    model: str
-    variant: PromptVariant
-    round: int
+_ResponseSet = tuple[str, PromptVariant, int]
+"""Whose responses a file has: the model, its prompt variant and the round."""
 
 
 def export_responses(run: Path, out: Path) -> list[ResponseFile]:
@@ -218,7 +213,7 @@ def export_responses(run: Path, out: Path) -> list[ResponseFile]:
     for model in folder.manifest().models:
         for response in folder.responses(model):
             if (key := (response.task, response.item)) in items:
-                response_set = _ResponseSet(model, variant_of(response), response.round)
+                response_set = (model, variant_of(response), response.round)
                 sets.setdefault(response_set, {})[key] = response
     if not sets:
         raise UsageError("{}: no responses to tasks of {}", run, BENCHMARK)
@@ -252,8 +247,8 @@ def _paths(out: Path, sets: Sequence[_ResponseSet]) -> list[Path]:
         raise UsageError("-o {}: exists and is not an empty directory. Choose another -o", out)
     check_local(out)
     out.mkdir(parents=True, exist_ok=True)
-    variants = {response_set.variant for response_set in sets}
-    rounds = {response_set.round for response_set in sets}
+    variants = {variant for _model, variant, _number in sets}
+    rounds = {number for _model, _variant, number in sets}
     paths: list[Path] = []
     for model, variant, number in sets:
         label = variant.label(variants) if len(variants) > 1 else ""

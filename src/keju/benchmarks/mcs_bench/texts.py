@@ -104,16 +104,6 @@ def cleaned_with_answer(sample: ScoringSample) -> Pair:
     return cleaned_pair(sample)
 
 
-def converted_pair(sample: ScoringSample) -> Pair:
-    """The answer with the response converted."""
-    return Pair(simplified_answer(sample), converted(sample))
-
-
-def unspaced_pair(sample: ScoringSample) -> Pair:
-    """The answer with the response without spaces, converted."""
-    return Pair(simplified_answer(sample), unspaced(sample))
-
-
 @computed_once
 def edits(sample: ScoringSample) -> EditCounts:
     """Substitutions, deletions and insertions along the script's path."""

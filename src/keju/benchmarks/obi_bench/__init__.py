@@ -5,7 +5,6 @@ from pathlib import Path
 from keju.texts import add_translations
 
 POSITION = 3
-"""The benchmark's position in lists."""
 
 _READERS = "keju.benchmarks.obi_bench.readers"
 
@@ -19,9 +18,5 @@ PROVIDES: dict[str, dict[str, str]] = {
         "obi-deciphering": f"{_READERS}.deciphering:READER",
     },
 }
-"""The declarations of this folder, by entry-point group and name, as ``module:ATTRIBUTE``.
-
-Metrics are declared by the import of a module.
-"""
 
 add_translations(Path(__file__).with_name("obi-bench.mo"))

@@ -108,16 +108,12 @@ _of_probabilities(
     "share of the right candidates that is ranked first; 4 are right, so .25 at most",
     rule_zh="正确的候选中排在第一的比例；正确的有 4 个，所以最多 0.25",
 )(partial(recall_at, k=1))
-_of_probabilities(
-    "Recall@3",
-    "share of the right candidates among the first 3",
-    rule_zh="正确的候选中排在前 3 者的比例",
-)(partial(recall_at, k=3))
-_of_probabilities(
-    "Recall@10",
-    "share of the right candidates among the first 10",
-    rule_zh="正确的候选中排在前 10 者的比例",
-)(partial(recall_at, k=10))
+for k in (3, 10):
+    _of_probabilities(
+        f"Recall@{k}",
+        f"share of the right candidates among the first {k}",
+        rule_zh=f"正确的候选中排在前 {k} 者的比例",
+    )(partial(recall_at, k=k))
 _of_probabilities(
     "Precision@5",
     "number of right candidates among the first 5, divided by 5, which fits what the paper prints "

@@ -108,26 +108,20 @@ class Annotations(NamedTuple):
 # ---- finding files
 
 
-class Recognised(NamedTuple):
-    """The files of each form, and unrecognised files that could contain boxes."""
-
-    forms: dict[str, list[PurePosixPath]]
-    unknown: list[PurePosixPath]
-
-
 def recognise_boxes(
     files: Iterable[PurePosixPath],
     text: Callable[[PurePosixPath], str],
     images: Iterable[PurePosixPath],
-) -> Recognised:
-    """Group files by their form of boxes; `text` returns the beginning of one.
+) -> tuple[dict[str, list[PurePosixPath]], list[PurePosixPath]]:
+    """The files of each form of boxes, and unrecognised ones that could contain boxes.
 
-    A text file is YOLO's only where it has the name of an image.
+    `text` returns the beginning of a file. A text file is YOLO's only where it has the name of an
+    image.
     """
     stems = {path.stem.casefold() for path in images}
-    recognised = Recognised({}, [])
+    forms: dict[str, list[PurePosixPath]] = {}
+    unknown: list[PurePosixPath] = []
     labels: list[PurePosixPath] = []
-    any_labels = False
     for path in files:
         stem, suffix = path.stem.casefold(), path.suffix.casefold()
         if suffix.lstrip(".") not in SUFFIXES or stem in _OTHER_TABLES:
@@ -135,17 +129,14 @@ def recognise_boxes(
         if suffix == ".txt":
             if stem in stems or ("labels" in path.parts[:-1] and stem not in _OTHER_TEXTS):
                 labels.append(path)
-                line = next(filter(str.strip, text(path)[:100_000].split("\n")[:50]), "")
-                any_labels |= _yolo_shares(line) is not None
         elif form := _form_of(path.stem, suffix, text(path)):
-            recognised.forms.setdefault(form, []).append(path)
+            forms.setdefault(form, []).append(path)
         else:
-            recognised.unknown.append(path)
-    if any_labels:
-        recognised.forms["yolo"] = labels
-    else:
-        recognised.unknown.extend(labels)
-    return recognised
+            unknown.append(path)
+    lines = (text(path)[:100_000].split("\n")[:50] for path in labels)
+    if any(_yolo_shares(next(filter(str.strip, rows), "")) for rows in lines):
+        return {**forms, "yolo": labels}, unknown
+    return forms, [*unknown, *labels]
 
 
 def _form_of(stem: str, suffix: str, text: str) -> str:
@@ -159,43 +150,9 @@ def _form_of(stem: str, suffix: str, text: str) -> str:
                 return name
         if suffix == ".json" and text.startswith("{"):
             return ""
-    is_table = stem == "boxes" or (suffix in {".csv", ".tsv"} and _is_head(text))
-    return "table" if is_table else ""
-
-
-def _is_head(text: str) -> bool:
-    """Whether the first line of a table names the columns of boxes."""
-    columns = re.findall(r'[^,;\t"\s]+', text.lstrip().partition("\n")[0])
-    return any({*form.numbers} <= {*columns} for form in _TABLES)
-
-
-def find_annotations(
-    folder: Path, images: Iterable[Path]
-) -> tuple[str, list[Path], list[PurePosixPath]]:
-    """The form of the boxes in a directory, their files, and files that are not recognised.
-
-    Raises:
-        DataError: no boxes, or boxes in several forms.
-    """
-    files, image_paths = (
-        [PurePosixPath(path.relative_to(folder).as_posix()) for path in paths]
-        for paths in (files_under(folder, SUFFIXES), images)
-    )
-    forms, unknown = recognise_boxes(files, partial(_head, folder), image_paths)
-    if len(forms) != 1:
-        found = [f"{NAMES[form]} ({paths[0]})" for form, paths in forms.items()]
-        other = _(". Not recognised: {}", join_names(map(str, unknown))) if unknown else ""
-        raise DataError(
-            "expected boxes as one of {}; found {}{}",
-            ", ".join(NAMES.values()),
-            join_names(found) or _("none"),
-            other,
-            file=folder,
-            hint="Put the files with the boxes into this folder, in one form alone. The first line "
-            "of a table has its column names: image,xmin,ymin,xmax,ymax",
-        )
-    ((name, paths),) = forms.items()
-    return name, [folder / path for path in paths], unknown
+    columns = set(re.findall(r'[^,;\t"\s]+', text.partition("\n")[0]))
+    is_head = suffix in {".csv", ".tsv"} and any({*form.numbers} <= columns for form in _TABLES)
+    return "table" if is_head or stem == "boxes" else ""
 
 
 def _head(folder: Path, path: PurePosixPath) -> str:
@@ -218,8 +175,25 @@ def annotations_in(
         DataError: no boxes, or boxes in several forms; a file that does not have its form; an image
             that is missing, or that two files have boxes for.
     """
+    files, image_paths = (
+        [PurePosixPath(path.relative_to(folder).as_posix()) for path in paths]
+        for paths in (files_under(folder, SUFFIXES), images)
+    )
+    forms, unknown = recognise_boxes(files, partial(_head, folder), image_paths)
+    unread = join_names(map(str, unknown))
+    if len(forms) != 1:
+        found = join_names(f"{NAMES[form]} ({paths[0]})" for form, paths in forms.items())
+        raise DataError(
+            "expected boxes as one of {}; found {}{}",
+            ", ".join(NAMES.values()),
+            found or _("none"),
+            _(". Not recognised: {}", unread) if unknown else "",
+            file=folder,
+            hint="Put the files with the boxes into this folder, in one form alone. The first line "
+            "of a table has its column names: image,xmin,ymin,xmax,ymax",
+        )
+    ((form, paths),) = forms.items()
     finder = ImageFinder([folder], images)
-    form, files, unknown = find_annotations(folder, images)
     for path in unknown:
         # The boxes of that image would be lost.
         if finder.has_stem(path.stem) and path.suffix.casefold() != ".txt":
@@ -229,9 +203,11 @@ def annotations_in(
                 file=folder / path,
                 hint="Correct it, or remove it",
             )
-    annotations = collect_boxes(form, files, finder, skip_missing=skip_missing)
+    annotations = collect_boxes(
+        form, (folder / path for path in paths), finder, skip_missing=skip_missing
+    )
     if unknown:
-        annotations.notes.append(_("files not read: {}", join_names(map(str, unknown))))
+        annotations.notes.append(_("files not read: {}", unread))
     return annotations
 
 

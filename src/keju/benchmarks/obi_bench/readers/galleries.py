@@ -7,28 +7,26 @@ their references and queries, and the distractors; only these images are stored.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from msgspec import Meta
 
-from keju.benchmarks.obi_bench.readers.records import (
+from keju.benchmarks.obi_bench.readers.sources import (
+    BENCHMARK,
     CHARACTER_TABLES,
     Crop,
     Records,
-    read_records,
-)
-from keju.benchmarks.obi_bench.readers.sources import (
-    BENCHMARK,
     Seed,
     SourceFolder,
     SourceSettings,
     add_queries,
     draw_order,
+    read_records,
     reader_of,
 )
 from keju.datasets.readers.base import join_names, source_bytes
@@ -80,29 +78,6 @@ class RetrievalSettings(ClassSettings, frozen=True, kw_only=True):
     ] = None
 
 
-class Gallery(NamedTuple):
-    """The classes that were drawn of a source, each with its references and then its queries.
-
-    `distractors` are images of other classes.
-    """
-
-    records: Records
-    classes: dict[str, list[Crop]]
-    distractors: Sequence[Crop] = ()
-
-    @property
-    def references(self) -> list[Crop]:
-        """The references of all classes."""
-        count = self.records.place.source.gallery.references
-        return [crop for crops in self.classes.values() for crop in crops[:count]]
-
-    @property
-    def queries(self) -> list[Crop]:
-        """The queries of all classes."""
-        count = self.records.place.source.gallery.references
-        return [crop for crops in self.classes.values() for crop in crops[count:]]
-
-
 def read_galleries(
     places: Sequence[SourceFolder], writer: DatasetWriter, settings: ClassSettings
 ) -> Iterator[str]:
@@ -116,68 +91,67 @@ def read_galleries(
     counts: dict[str, int] = {}
     for group in [sources] if mixed else [[records] for records in sources]:
         copies = Copies(chain.from_iterable(records.crops for records in group))
-        galleries: list[Gallery] = []
+        references: list[Crop] = []
+        distractors: list[Crop] = []
+        queries: list[tuple[Crop, dict[str, str]]] = []
         for number, records in enumerate(group):
             source = records.place.source
             count = source.gallery.classes
             if settings.classes:
                 count = settings.classes // len(group) + (number < settings.classes % len(group))
             classes, notes = draw_classes(records, copies, count, settings.seed)
-            yield from (_("{}: {}", source.name, note) for note in notes)
-            gallery = Gallery(records, classes)
+            for crops in classes.values():
+                references += crops[: source.gallery.references]
+                queries += [
+                    (crop, records.about(crop)) for crop in crops[source.gallery.references :]
+                ]
             if isinstance(settings, RetrievalSettings):
                 most = settings.distractors or source.gallery.distractors
-                distractors = draw_distractors(gallery, copies, most, settings.seed)
-                gallery = gallery._replace(distractors=distractors)
-                yield _count_note(gallery)
-            galleries.append(gallery)
+                distractors += draw_distractors(records, classes, copies, most, settings.seed)
+                notes.append(
+                    n_(
+                        "{n:,} class and {} distractors, of the classes left over",
+                        "{n:,} classes and {} distractors, of the classes left over",
+                        len(classes),
+                        len(distractors),
+                    )
+                )
             counts[source.name] = len(classes)
+            yield from (_("{}: {}", source.name, note) for note in notes)
         yield from copies.notes()
-        _add_items(writer, galleries, mixed=mixed)
+        _add_items(writer, references, distractors, queries, mixed=mixed)
     numbers = [f"{name} {count}" for name, count in counts.items()]
     if mixed and settings.classes and len(set(counts.values())) > 1:
         yield _("classes that do not divide evenly: {}", listed(numbers))
     writer.declare(seed=settings.seed, classes=", ".join(numbers), mixed="yes" if mixed else "no")
 
 
-def _count_note(gallery: Gallery) -> str:
-    note = n_(
-        "{}: {n:,} class and {} distractors",
-        "{}: {n:,} classes and {} distractors",
-        len(gallery.classes),
-        gallery.records.place.source.name,
-        len(gallery.distractors),
-    )
-    if gallery.distractors:
-        return note
-    reason = _("every class is asked about; leave some over: --option classes=N")
-    return _("{}: {}", note, reason)
-
-
-def _add_items(writer: DatasetWriter, galleries: Sequence[Gallery], *, mixed: bool) -> None:
+def _add_items(
+    writer: DatasetWriter,
+    references: Sequence[Crop],
+    distractors: Sequence[Crop],
+    queries: Iterable[tuple[Crop, dict[str, str]]],
+    *,
+    mixed: bool,
+) -> None:
     """Add items of every query; all have the same gallery, in the same order."""
 
     def store(crop: Crop) -> ImageRef:
         return writer.add_image(source_bytes(crop.path), str(crop.path))
 
-    references = [crop for gallery in galleries for crop in gallery.references]
-    distractors = [crop for gallery in galleries for crop in gallery.distractors]
     images = [store(crop) for crop in (*references, *distractors)]
-    for gallery in galleries:
-        for query in gallery.queries:
-            about = gallery.records.about(query)
-            pattern = Item(
-                id=query.id,
-                benchmark=BENCHMARK,
-                task=query.place.source.task,
-                images=(store(query), *images),
-                relevant=tuple(
-                    n for n, crop in enumerate(references, 1) if crop.owner == query.owner
-                ),
-                group=query.owner,
-                metadata=about | ({"gallery": MIXED_GALLERY} if mixed else {}),
-            )
-            add_queries(writer, pattern)
+    for query, about in queries:
+        relevant = (n for n, crop in enumerate(references, 1) if crop.owner == query.owner)
+        pattern = Item(
+            id=query.id,
+            benchmark=BENCHMARK,
+            task=query.place.source.task,
+            images=(store(query), *images),
+            relevant=tuple(relevant),
+            group=query.owner,
+            metadata=about | ({"gallery": MIXED_GALLERY} if mixed else {}),
+        )
+        add_queries(writer, pattern)
 
 
 class Copies:
@@ -279,28 +253,26 @@ def draw_classes(
     """
     source = records.place.source
     needed = source.gallery.references + source.gallery.queries
-    notes = list(records.notes)
-    small = sorted(label for label, crops in records.classes.items() if len(crops) < needed)
-    if small:
-        note = n_(
-            "skipped {n:,} class of fewer than {} images: {}",
-            "skipped {n:,} classes of fewer than {} images: {}",
-            len(small),
-            needed,
-            join_names(small),
-        )
-        notes.append(note)
+    small = {label for label, crops in records.classes.items() if len(crops) < needed}
     classes: dict[str, list[Crop]] = {}
-    for label in draw_order(records.classes.keys() - set(small), seed, source.name, "classes"):
+    for label in draw_order(records.classes.keys() - small, seed, source.name, "classes"):
         if count and len(classes) == count:
             break
         crops = copies.draw(order_of(records.classes[label], seed), needed)
         if len(crops) == needed:
             classes[label] = crops
         else:
-            notes.append(
-                _("skipped {}, which has only {} images without copies", label, len(crops))
-            )
+            small.add(label)
+    notes = list(records.notes)
+    if small:
+        note = n_(
+            "skipped {n:,} class of fewer than {} different images: {}",
+            "skipped {n:,} classes of fewer than {} different images: {}",
+            len(small),
+            needed,
+            join_names(sorted(small)),
+        )
+        notes.append(note)
     if len(classes) < max(count, 1):
         raise DataError(
             "{} of its {} classes have {} different images; wanted are {}",
@@ -315,27 +287,24 @@ def draw_classes(
     return {label: classes[label] for label in sorted(classes)}, notes
 
 
-def draw_distractors(gallery: Gallery, copies: Copies, count: int, seed: str) -> list[Crop]:
-    """Images of classes that were not drawn, one of each before a second of any.
+def draw_distractors(
+    records: Records, classes: Mapping[str, Sequence[Crop]], copies: Copies, count: int, seed: str
+) -> list[Crop]:
+    """`count` images of classes that were not drawn, one of each before a second of any.
 
-    Args:
-        gallery: the classes that were drawn.
-        copies: the copies among the images of the source.
-        count: how many; 0 for as many as the classes drawn have images, if there are.
-        seed: the seed.
+    With 0 as many as the classes drawn have images, if there are.
 
     Raises:
         DataError: there are not enough.
     """
-    records = gallery.records
-    labels = records.classes.keys() - gallery.classes.keys()
+    labels = records.classes.keys() - classes.keys()
     order = draw_order(labels, seed, records.place.source.name, "distractors")
     turns = sorted(
         (turn, rank, crop)
         for rank, label in enumerate(order)
         for turn, crop in enumerate(order_of(records.classes[label], seed))
     )
-    most = count or sum(map(len, gallery.classes.values()))
+    most = count or sum(map(len, classes.values()))
     distractors = copies.draw((crop for *_turn, crop in turns), most)
     if len(distractors) < count:
         raise DataError(

@@ -10,7 +10,6 @@ from typing import Annotated
 from msgspec import Meta
 from msgspec.structs import replace
 
-from keju.benchmarks.obi_bench.readers.records import read_descriptions
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     SourceFolder,
@@ -19,6 +18,7 @@ from keju.benchmarks.obi_bench.readers.sources import (
     by_source,
     images_in,
     note_unlike_print,
+    read_descriptions,
     reader_of,
 )
 from keju.datasets.readers.base import join_names, source_bytes
@@ -126,8 +126,6 @@ def read_recognition(
             "no {}, so a model that always says yes is right in Yes-or-No, as in the paper",
             _NEGATIVES,
         )
-    if empty := sum(not text for text in described.values()):
-        yield _("{} of {} rows have no description", empty, len(described))
     undescribed = sum(not described.get(path) for path in images)
     if undescribed and not shared:
         yield n_(
@@ -156,11 +154,11 @@ def _sort_images(
     """
     boxed = [path for path in paths if boxes.get(path)]
     negatives = [path for path in paths if _NEGATIVES in place.name_of(path).split("/")[:-1]]
-    if false := set(boxed) & set(negatives):
+    if boxed_negatives := set(boxed) & set(negatives):
         raise DataError(
             "boxes on images of {}: {}",
             _NEGATIVES,
-            join_names(sorted(map(place.name_of, false))),
+            join_names(sorted(map(place.name_of, boxed_negatives))),
             file=place.folder,
             hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
         )
@@ -169,7 +167,7 @@ def _sort_images(
 
 
 def _pattern(place: SourceFolder, writer: DatasetWriter, path: Path, data: bytes) -> Item:
-    """What the items of an image share."""
+    """The item of an image without a query, which its items share."""
     ref = writer.add_image(data, str(path))
     return Item(
         id=f"{place.source.name}/{place.name_of(path)}",
@@ -181,17 +179,15 @@ def _pattern(place: SourceFolder, writer: DatasetWriter, path: Path, data: bytes
     )
 
 
-_FIT = {"yinqiwenyuan": 1.0, "table": 0.8, "via": 0.85}
-_USUAL_FIT = 0.9
-
-
 def _guess(listing: Listing) -> tuple[float, str]:
     """Recognise images with boxes by the beginnings of files."""
-    forms = recognise_boxes(listing.files, listing.text, listing.images).forms
+    forms, _unknown = recognise_boxes(listing.files, listing.text, listing.images)
     if "voc" in forms and not xml_roots(listing)["annotation"]:
         del forms["voc"]
-    fit = max((_FIT.get(form, _USUAL_FIT) for form in forms), default=0.0)
-    return fit, "YinQiWenYuan_detection" if set(forms) == {"yinqiwenyuan"} else ""
+    if set(forms) == {"yinqiwenyuan"}:
+        return 1.0, "YinQiWenYuan_detection"
+    # Tables of other data may have such columns too.
+    return (0.8 if set(forms) == {"table"} else 0.9 if forms else 0.0), ""
 
 
 READER = reader_of(_TASK, RecognitionSettings, by_source(read_recognition), _guess)

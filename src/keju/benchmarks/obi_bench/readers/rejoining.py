@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
@@ -81,7 +81,7 @@ def _joins_in(
             fragment, neighbour = (_fragment(place, finder, name, line) for name in names)
             if fragment == neighbour:
                 raise line.error(_("{} adjoins itself", fragment), hint=_("Remove the pair"))
-            if _folder_of(fragment) != _folder_of(neighbour):
+            if fragment.rpartition("/")[0] != neighbour.rpartition("/")[0]:
                 problem = _("{} and {} are in folders of different bones", fragment, neighbour)
                 raise line.error(problem, hint=_("Remove the pair"))
             if adjoin:
@@ -161,11 +161,6 @@ def _pairs(file: Path) -> Iterator[tuple[Place, str, str, bool]]:
         yield line, texts["fragment"], texts["adjoins"], _LABELS[label]
 
 
-def _folder_of(name: str) -> str:
-    """The folder of a fragment; ``.`` for the source's own."""
-    return PurePosixPath(name).parent.as_posix()
-
-
 def _add_items(place: SourceFolder, writer: DatasetWriter, joins: Adjacency) -> None:
     """Add the items of each fragment that another one adjoins, against all others.
 
@@ -202,7 +197,7 @@ def _bones(joins: Adjacency) -> dict[str, str]:
     """The bone of each fragment: its folder, or the first of those that it hangs together with."""
     bones: dict[str, str] = {}
     for name in joins:
-        if (folder := _folder_of(name)) != ".":
+        if folder := name.rpartition("/")[0]:
             bones[name] = folder
         elif name not in bones:
             waiting = {name}
