@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
@@ -15,7 +15,7 @@ from time import monotonic
 from keju.errors import UsageError
 from keju.files import read_jsonl
 from keju.items import Record, Request, Usage
-from keju.models import Answer, AskError, Fit
+from keju.models import Answer, AskError, Fit, Model
 from keju.running.prices import Prices
 from keju.running.tokens import request_tokens, text_tokens
 from keju.runs import RunFolder
@@ -354,7 +354,7 @@ class _PaidResponse(Record, frozen=True, kw_only=True):
 
 def remaining_budget(
     folder: RunFolder,
-    identities: Mapping[str, Mapping[str, str]],
+    models: Iterable[Model],
     earlier: Mapping[str, Mapping[str, str]],
     prices: Prices,
     max_cost: float | None,
@@ -363,26 +363,24 @@ def remaining_budget(
 
     Their cost is that of the tokens that servers counted, and of the estimate of what they did not
     count. Requests that were in flight when a run was killed left no response and are not included.
-    `identities` are those of the models that get requests now, `earlier` those of other models.
+    `models` get requests now, `earlier` are the identities of other models.
 
     Raises:
         UsageError: money is limited, and the price of a model is not known.
         DataError: a stored line is damaged.
     """
-    estimators = {
-        name: CostEstimator(identity, prices)
-        for name, identity in {**earlier, **identities}.items()
-    }
-    for name in identities if max_cost is not None else ():
-        if estimators[name].paid and estimators[name].price is None:
+    estimators = {name: CostEstimator(identity, prices) for name, identity in earlier.items()}
+    for model in models:
+        estimator = estimators[model.name] = CostEstimator(model.identity, prices)
+        if max_cost is not None and estimator.paid and estimator.price is None:
             raise UsageError(
                 "--max-cost: the price file has no price for {}. Add one, in the form of: keju run "
                 "--prices example",
-                name,
+                model.name,
             )
     spent = 0.0
     for path in (*folder.response_files(), *folder.reading_files()):
         for response in read_jsonl(path, _PaidResponse, appended=True):
-            if estimator := estimators.get(response.model):
-                spent += estimator.cost(response.usage) + estimator.cost(response.uncounted)
+            if paid := estimators.get(response.model):
+                spent += paid.cost(response.usage) + paid.cost(response.uncounted)
     return Budget(max_cost, prices.currency, spent)

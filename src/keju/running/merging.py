@@ -55,27 +55,21 @@ def merge(runs: Sequence[Path], out: Path) -> MergeResult:
     check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError("{} already exists. Choose another --out", out)
-    folders = [RunFolder.open(path) for path in runs]
-    out.parent.mkdir(parents=True, exist_ok=True)
-    merged = RunFolder(out.with_name(f".{out.name}.merging"))
+    folders, merged = [RunFolder.open(path) for path in runs], RunFolder(out)
+    missing = tuple(_missing_shards(folders))
     with ExitStack() as stack:
-        missing = tuple(_missing_shards(folders))
         # The runs stay locked during the merge, so that no other process writes to them.
         for folder in folders:
             stack.enter_context(ResponseStore(folder))
         manifest = _merged_manifest(folders, out)
-        shutil.rmtree(merged.path, ignore_errors=True)
         try:
             count = _join_responses(folders, merged)
             shutil.copyfile(folders[0].items_path, merged.items_path)
             add_timings(merged, [timing for folder in folders for timing in read_timings(folder)])
             merged.write_manifest(manifest)
         except BaseException:
-            shutil.rmtree(merged.path, ignore_errors=True)
+            shutil.rmtree(out, ignore_errors=True)
             raise
-    if out.exists():
-        out.rmdir()
-    merged.path.rename(out)
     return MergeResult(
         out=str(out), responses=count, models=tuple(manifest.models), missing=missing
     )

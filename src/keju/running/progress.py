@@ -83,11 +83,8 @@ async def show(queues: Sequence[ModelQueue], console: Console) -> None:
         tasks = {}
         for queue in queues:
             if queue.total:
-                name = " ".join(
-                    filter(None, (printable(queue.model.name), in_terminal(queue.doing)))
-                )
-                stored = queue.kept.total()
-                total = stored + queue.total
+                name = f"{printable(queue.model.name)} {in_terminal(queue.doing)}".strip()
+                stored, total = queue.kept.total(), queue.summary.planned
                 tasks[bars.add_task(name, total=total, completed=stored, state="")] = queue
 
         def draw() -> None:

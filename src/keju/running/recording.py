@@ -98,8 +98,11 @@ def check_resumed(
                 "batches, or remove {0}/batches to abandon them",
                 folder.path,
             )
-    others = [] if is_same else [name for name in earlier.models if name not in now.models]
-    outdated = [(name, _answered_items(store, name), False) for name in others]
+    outdated: list[tuple[str, list[str], bool]] = []
+    for name in () if is_same else sorted(earlier.models.keys() - now.models.keys()):
+        heads = chain(store.known(name).items(), store.known(name, readings=True).items())
+        answered = [slot.item for slot, head in heads if head.status != "failed"]
+        outdated.append((name, answered, False))
     for queue in queues:
         items = [slot.item for slot, head in queue.outdated.items() if head.status != "failed"]
         is_file = queue.model.identity.get("kind") in REPLAYED
@@ -134,12 +137,6 @@ def check_resumed(
             name,
             first,
         )
-
-
-def _answered_items(store: ResponseStore, model: str) -> list[str]:
-    """The items to which a model has a response, or a transcription, that is not a failure."""
-    heads = chain(store.known(model).items(), store.known(model, readings=True).items())
-    return [slot.item for slot, head in heads if head.status != "failed"]
 
 
 def _extends(earlier: RunManifest, now: RunManifest) -> bool:

@@ -28,9 +28,11 @@ from keju.texts import _
 PLAINLY = RequestVariant()
 """The default prompt variant: the image, with the prompt of the benchmark."""
 
-_NO_WORDINGS: dict[Script, str] = {}
-_NOTHING: dict[str, str] = {}
-"""Shared by all items, because it is never changed."""
+_SENT = (
+    "id", "benchmark", "task", "query", "images", "question", "question_in", "verbatim", "fields",
+    "options", "group",
+)  # fmt: skip
+"""The fields of an item that requests are made from."""
 
 _OTHER_BRACKETS = str.maketrans("⟦⟧", "〔〕")
 
@@ -49,21 +51,10 @@ def item_to_send(item: Item, *, transcription: bool) -> Item:
     It contains neither the reference nor its metadata, and the transcription only where it is sent.
     The record of the reduced form of an item's pairs stays.
     """
+    sent = {name: getattr(item, name) for name in _SENT}
+    pairs = tuple(step for step in item.provenance if step.step == PAIRS_STEP)
     return Item(
-        id=item.id,
-        benchmark=item.benchmark,
-        task=item.task,
-        query=item.query,
-        images=item.images,
-        question=item.question,
-        question_in=item.question_in or _NO_WORDINGS,
-        verbatim=item.verbatim,
-        fields=item.fields or _NOTHING,
-        options=item.options,
-        transcription=item.transcription if transcription else None,
-        group=item.group,
-        metadata=_NOTHING,
-        provenance=tuple(step for step in item.provenance if step.step == PAIRS_STEP),
+        **sent, transcription=item.transcription if transcription else None, provenance=pairs
     )
 
 
@@ -143,22 +134,16 @@ def request_for(
 
 def with_source(prompt: str, source: str, script: PromptScript = "released") -> str:
     """A prompt with a transcription before it (see `SOURCE_PROMPTS`), in the prompt's script."""
-    prompt_script = _script_of(prompt) if script == "released" else script
+    if script == "released":
+        # That of most characters: a simplified template may contain a traditional question.
+        changed = {
+            name: sum(a != b for a, b in zip(prompt, in_script(prompt, name), strict=False))
+            for name in SOURCE_PROMPTS
+        }
+        script = "traditional" if changed["simplified"] > changed["traditional"] else "simplified"
     # The text is inserted last, so that nothing in it is replaced as a placeholder.
-    template = SOURCE_PROMPTS[prompt_script].replace("{prompt}", prompt)
+    template = SOURCE_PROMPTS[script].replace("{prompt}", prompt)
     return template.replace("{source}", source, 1)
-
-
-def _script_of(prompt: str) -> Script:
-    """The script of most of a released prompt's characters; simplified where both are possible.
-
-    A simplified template may contain a question in traditional characters.
-    """
-    changed = {
-        script: sum(a != b for a, b in zip(prompt, in_script(prompt, script), strict=False))
-        for script in SOURCE_PROMPTS
-    }
-    return "traditional" if changed["simplified"] > changed["traditional"] else "simplified"
 
 
 def seal_of(*texts: str) -> str:

@@ -249,8 +249,9 @@ class _Session:
         if policy.prices:
             earlier = folder.manifest().models if folder.exists() else {}
             readers = [reader.model for reader in contents.readers.values()]
-            identities = {model.name: model.identity for model in (*contents.models, *readers)}
-            budget = remaining_budget(folder, identities, earlier, policy.prices, policy.max_cost)
+            budget = remaining_budget(
+                folder, [*contents.models, *readers], earlier, policy.prices, policy.max_cost
+            )
         queues = self.prepare_and_record()
         async with AsyncExitStack() as models:
             for model in contents.models:
@@ -303,10 +304,8 @@ class _Session:
             requests = partial(planned_all, partial(contents.reading_requests, reader))
             queue = prepare(reader.model, requests, store, self.policy, subset=True, readings=True)
             queue.doing = _("(reading)")
+            store.drop(reader.model.name, queue.outdated, readings=True)
             queues.append(queue)
-        check_sending([queue.model for queue in queues if queue.total], self.sent_data)
-        for queue in queues:
-            store.drop(queue.model.name, queue.outdated, readings=True)
         return queues
 
     def print(self, *notes: str) -> None:
@@ -451,9 +450,8 @@ def send_requests(
     ]
     budget = Budget()
     if policy.prices:
-        now = {model.name: model.identity for model in models}
         budget = remaining_budget(
-            store.folder, now, identities or {}, policy.prices, policy.max_cost
+            store.folder, models, identities or {}, policy.prices, policy.max_cost
         )
     if before:
         before([queue.model for queue in queues if queue.total])

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from time import monotonic
@@ -29,7 +30,7 @@ class Timing(Record, frozen=True, kw_only=True):
     """The timing of one engine in one session of a run.
 
     `pages` images and `answers` responses took `seconds`, without the first response. `machine`
-    names the processor, the cores that keju may use, the memory and the system.
+    names the processor, the cores that keju may use and the system.
     """
 
     model: str
@@ -41,19 +42,15 @@ class Timing(Record, frozen=True, kw_only=True):
 
 @cache
 def this_machine() -> str:
-    """The machine that this process runs on, such as ``AMD X, 4 cores, 16 GB memory, Linux``."""
-    try:
+    """The machine that this process runs on, such as ``AMD X, 4 cores, Linux``."""
+    processor = platform.processor() or platform.machine()
+    with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    except (AttributeError, OSError, ValueError):
-        lines, memory = [], 0.0
-    names = [line.partition(":")[2] for line in lines if line.startswith("model name")]
-    processor = " ".join(names[0].split()) if names else platform.processor()
+        names = [line.partition(":")[2] for line in lines if line.startswith("model name")]
+        processor = " ".join(names[0].split()) if names else processor
     own_cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
     cores = len(own_cores) or os.cpu_count() or 1
-    parts = [processor or platform.machine(), f"{cores} core" if cores == 1 else f"{cores} cores"]
-    parts += [f"{memory:.0f} GB memory"] if memory > 0 else []
-    return ", ".join(filter(None, [*parts, platform.system()]))
+    return f"{processor}, {cores} core{'s' * (cores > 1)}, {platform.system()}"
 
 
 class Stopwatch:

@@ -75,7 +75,7 @@ def empty_on_blank(run: RunFolder, summary: RunSummary) -> Counter[str]:
 
 
 def run_lines(run: RunFolder, summary: RunSummary, preset_name: str = "") -> Iterator[str]:
-    """What else there is to say about each model of a run, and the cost of the run.
+    """Lines about each model of a run, and the cost of the run.
 
     Args:
         run: the run.
