@@ -49,7 +49,8 @@ class PythonModel(Model):
     def __init__(
         self, name: str, function: Function, *, version: str = "", concurrency: int = 1
     ) -> None:
-        if not (isinstance(name, str) and isinstance(version, str) and callable(function)):
+        texts: tuple[object, ...] = (name, version)
+        if not (all(isinstance(text, str) for text in texts) and callable(function)):
             raise TypeError("name and version must be texts, and function must be callable")
         if not _NAME.fullmatch(name) or concurrency < 1:
             raise ValueError(
