@@ -610,8 +610,8 @@ def engines(trial: Trial) -> Parts:
             "--model", "ppocr", "--model", "tesseract",
             "--model", "tesseract:psm=6", "--model", "got:got", "--max-tokens", 4),
         "engines, their own order": (
-            "--model", "ppocr", "--model", "tesseract:lang=chi_tra_vert,psm=5", "--model", "got:got",
-            "--max-tokens", 5, "--no-reading-order"),
+            "--model", "ppocr", "--model", "tesseract:lang=chi_tra_vert,psm=5",
+            "--model", "got:got", "--max-tokens", 5, "--no-reading-order"),
         "inspect": ("--model", "inspect:openai/served", "--base-url", SERVER),
         "inspect, decoding": (
             "--model", "inspect:openai/served", "--base-url", SERVER, "--temperature", 0.5,
