@@ -172,7 +172,7 @@ class ModelOptions(Record, frozen=True, kw_only=True):
             identity[f"extra_body.{name}"] = msgspec.json.encode(value, order="sorted").decode()
         if self.system_prompt:
             identity["system_prompt"] = self.system_prompt
-        return {**identity, "dtype": self.dtype}
+        return {**identity, "dtype": self.dtype, **self.fit.identity}
 
 
 class DatasetAccess(NamedTuple):

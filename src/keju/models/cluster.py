@@ -158,9 +158,6 @@ def _start_actors(spec: str, options: ModelOptions) -> tuple[dict[str, Any], set
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
 
         gpus = int(best_device(torch) == "cuda")
-    plain = ModelOptions(
-        reading_order=options.reading_order, timeout=options.timeout, decoding=options.decoding
-    )
     actors, hosts = {}, set()
     for node in cluster.nodes():
         resources = node["Resources"]
@@ -177,7 +174,7 @@ def _start_actors(spec: str, options: ModelOptions) -> tuple[dict[str, Any], set
         hosts.add(node["NodeManagerAddress"])
         # Nodes may share an address.
         name = f"{node['NodeManagerAddress']} ({node['NodeID'][:8]})"
-        actors[name] = placed.remote(spec, plain, cores if has_weights else 0)
+        actors[name] = placed.remote(spec, options, cores if has_weights else 0)
     if not actors:
         raise UsageError("no node of the Ray cluster is left for {}", spec)
     return actors, hosts - {cluster.util.get_node_ip_address()}

@@ -49,14 +49,9 @@ class PythonModel(Model):
     def __init__(
         self, name: str, function: Function, *, version: str = "", concurrency: int = 1
     ) -> None:
-        values = {"name": (name, str), "version": (version, str), "concurrency": (concurrency, int)}
-        for argument, (value, expected_type) in values.items():
-            if type(value) is not expected_type:
-                raise TypeError(
-                    f"{argument} is a {type(value).__name__}, not a {expected_type.__name__}"
-                )
-        if not callable(function):
-            raise TypeError(f"function is a {type(function).__name__}, which cannot be called")
+        texts: tuple[object, ...] = (name, version)
+        if not (all(isinstance(text, str) for text in texts) and callable(function)):
+            raise TypeError("name and version must be texts, and function must be callable")
         if not _NAME.fullmatch(name) or concurrency < 1:
             raise ValueError(
                 f"name {name!r}, concurrency {concurrency}: give 1 to 80 characters, without line "

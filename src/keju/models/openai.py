@@ -97,13 +97,8 @@ class OpenAICompatible(Model):
         if key:
             check_no_secret(self.name, options, secrets)
         self.destinations = destinations_of(endpoint)
-        self.identity = {
-            "kind": "openai",
-            "endpoint": endpoint,
-            "model": model,
-            **options.asked_for,
-            **options.fit.identity,
-        }
+        named = {"kind": "openai", "endpoint": endpoint, "model": model}
+        self.identity = {**named, **options.asked_for}
         self.parameters = Parameters(fields=fields_of(options.decoding))
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._wire = Wire(endpoint, options.timeout, headers, secrets)

@@ -51,6 +51,10 @@ class Batch(Struct):
         return self.status in {"completed", "failed", "expired", "cancelled"}
 
 
+class _File(Struct):
+    id: str
+
+
 class _Listed(Struct):
     data: list[Batch]
     has_more: bool = False
@@ -92,7 +96,7 @@ class Batches:
         with file.open("rb") as stream:
             name, kind = f"{tag}.jsonl", "application/jsonl"
             form.add_field("file", stream, filename=name, content_type=kind)
-            stored = await self._ask("POST", "/files", Batch, form)
+            stored = await self._ask("POST", "/files", _File, form)
         fields = {
             "input_file_id": stored.id,
             "endpoint": "/v1/chat/completions",

@@ -321,13 +321,10 @@ def _declaration_in(kinds: Kinds, spec: str) -> ModelDeclaration:
     ``replay:NAME=FOLDER`` gives a name, unless ``NAME=FOLDER`` is itself a file or directory.
     """
     rest = spec.partition(":")[2]
-    name, equals, __ = rest.partition("=")
-    gives_name = bool(equals) and not re.search(r"[/\\]", name)
+    gives_name = re.match(r"[^/\\=]*=", rest) is not None
     with suppress(OSError):  # It is too long for a path.
         gives_name = gives_name and not Path(rest).exists()
-    for declared in kinds:
-        if declared.spelling == spec:
-            return declared
+    exact = [declared for declared in kinds if declared.spelling == spec]
     taking = [declared for declared in kinds if declared.takes]
     matching = [declared for declared in taking if ("=" in declared.spelling) == gives_name]
-    return (matching or taking or kinds)[0]
+    return (exact or matching or taking or kinds)[0]

@@ -10,7 +10,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from operator import itemgetter
@@ -124,7 +124,7 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
     """Classify an HTTP error.
 
     Args:
-        status: the HTTP status code.
+        status: the HTTP status code; 0 for an error without one.
         body: the reply, or an error object in it.
         headers: of the reply; names in lower case, or a mapping that ignores case.
     """
@@ -137,15 +137,17 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
     words = _words_in(error)
     message = excerpt(words) or _("no reason given")
     usual = "server" if status >= 500 else "bad-request" if status >= 400 else "bad-response"
-    kind = _kind_of_codes(_codes_in(error)) or _KINDS.get(status, usual)
+    specific = (kind for code in _codes_in(error) for form, kind in _SPECIFIC if form.search(code))
+    kind = next(specific, "") or _KINDS.get(status, usual)
     if 300 <= status < 400:
         kind = "connection"
         address = excerpt(headers.get("location", "")) or message
         message = _("the server redirects to another address: {}", address)
+    may_change = kind in _RETRYABLE and status not in _LASTING
     return AskError(
         kind,
-        _("HTTP {}: {}", status, message),
-        retryable=kind in _RETRYABLE and status not in _LASTING,
+        _("HTTP {}: {}", status, message) if status else _("no answer in the reply: {}", message),
+        retryable=may_change or (kind == "bad-response" and not status),
         retry_after=retry_after(headers),
         overloaded=kind in _RETRYABLE and status in _OVERLOADED,
         server_message=" ".join(words[:_LONGEST_MESSAGE].split()),
@@ -157,15 +159,8 @@ def error_of_object(error: object) -> AskError:
 
     Gateways do this when the server behind them fails; its ``code`` is then an HTTP status.
     """
-    words, codes = _words_in(error), _codes_in(error)
-    for code in codes:
-        is_status = code.isascii() and code.isdecimal() and 400 <= int(code[:4]) < 600
-        if status := int(code[:4]) if is_status else status_of_word(code):
-            return error_of_status(status, error, {})
-    if kind := _kind_of_codes(codes):
-        return AskError(kind, excerpt(words), server_message=words)
-    problem = _("no answer in the reply: {}", excerpt(words))
-    return AskError("bad-response", problem, retryable=True, server_message=words)
+    statuses = filter(None, map(status_of_word, _codes_in(error)))
+    return error_of_status(next(statuses, 0), error, {})
 
 
 def states_error(value: object) -> bool:
@@ -202,16 +197,12 @@ def _as_json(error: object) -> str:
         return ""
 
 
-def _kind_of_codes(codes: Sequence[str]) -> str:
-    """The kind of codes that are more specific than the HTTP status, or an empty string."""
-    kinds = (kind for code in codes for pattern, kind in _SPECIFIC if pattern.search(code))
-    return next(kinds, "")
-
-
-def status_of_word(word: str) -> int | None:
-    """The HTTP status of a word with which vendors and gRPC class their errors, or None."""
+def status_of_word(word: str) -> int:
+    """The HTTP status of a code: itself, or that of a word of vendors and gRPC; 0 for none."""
     lower = word.lower()
-    return next((status for words, status in _STATUS_OF_WORD if words.search(lower)), None)
+    if lower.isascii() and lower.isdecimal() and 400 <= (status := int(lower[:4])) < 600:
+        return status
+    return next((status for words, status in _STATUS_OF_WORD if words.search(lower)), 0)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

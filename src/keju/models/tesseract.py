@@ -109,10 +109,9 @@ class Tesseract(Engine):
         return PageReading(list(_lines(done.stdout.decode(errors="replace"))))
 
     def _print(self, option: str) -> str:
+        command = [self._path, option]
         try:
-            done = subprocess.run(  # noqa: S603 - the program found, with an option of ours
-                [self._path, option], capture_output=True, check=True, timeout=30, text=True
-            )
+            done = subprocess.run(command, capture_output=True, check=True, timeout=30, text=True)  # noqa: S603 - an option of ours
         except (OSError, subprocess.SubprocessError) as error:
             raise PrerequisiteError(_("a working tesseract ({})", error), self._install) from None
         return done.stdout or done.stderr

@@ -137,7 +137,6 @@ class InspectModel(Model):
             "model": self._spec,
             "inspect_ai": version("inspect_ai"),
             **self._options.asked_for,
-            **self._options.fit.identity,
         }
 
     def unsupported_reason(self, request: Request) -> str:
