@@ -28,6 +28,7 @@ import pytest
 
 import keju as api
 from keju.api.scores import Results
+from keju.encoders import ENCODERS
 from keju.items import Box
 from keju.runs import RunFolder
 from keju.scoring import read_scores
@@ -481,8 +482,7 @@ def test_every_score_that_needs_an_encoder_is_the_recorded_one(
         "run",
         "--protocol",
         "printed",
-        "--semantic",
-        encoder,
+        *(word for name in ENCODERS for word in ("--semantic", f"{name}={encoder}")),
         "--json",
         "scores.json",
     )

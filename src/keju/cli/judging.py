@@ -347,15 +347,15 @@ def sample(
 
     folder = _open(run, rubrics)
     answers = answers_of(folder.run, folder.rubrics, tasks=task).judged
-    drawn = draw_sample(answers, folder.run, per_task=per_task)
-    write_sample(sheet, drawn)
-    counts = Counter(answer.item.task for answer in drawn)
+    answers_to_rate = draw_sample(answers, folder.run, per_task=per_task)
+    write_sample(sheet, answers_to_rate)
+    counts = Counter(answer.item.task for answer in answers_to_rate)
     tasks = ", ".join(f"{name}: {count:,}" for name, count in counts.items())
     say(
         n_(
             "{}: {n:,} answer ({}). Raters fill the columns rater and score, 0 to 10",
             "{}: {n:,} answers ({}). Raters fill the columns rater and score, 0 to 10",
-            len(drawn),
+            len(answers_to_rate),
             sheet,
             tasks,
         )

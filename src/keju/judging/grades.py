@@ -116,10 +116,10 @@ def _is_plain(match: re.Match[str], *, whole: bool) -> bool:
 
 def _stated_in_object(text: str) -> _Stated | None:
     """The grade in the JSON object at the end of a text, if it has one key for it."""
-    found = _OBJECT.search(text)
+    braces = _OBJECT.search(text)
     try:
         # Pairs, so that a name that is there twice is seen.
-        members = json.loads(found[1], object_pairs_hook=list) if found else []
+        members = json.loads(braces[1], object_pairs_hook=list) if braces else []
     except ValueError:
         return None
     match [value for name, value in members if name.strip().lower() in _KEYS]:

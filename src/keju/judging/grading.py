@@ -167,9 +167,9 @@ def _task_grade(rows: Sequence[Judgement], signature: str) -> TaskGrade:
     """The grade of a model on one query of a task, from one judge's judgements of its answers."""
     missing = [reason for row in rows for reason in row.missing]
     failed = sum(reason.startswith("failed") for reason in missing)
-    sent = [row for row in rows if not row.unsent]
+    requests = [row for row in rows if not row.unsent]
     # An empty answer is 0 without a judge: this alone gives a judge no mean.
-    has_mean = not sent or any(row.grades for row in sent)
+    has_mean = not requests or any(row.grades for row in requests)
     counted = [row for row in rows if has_mean and (row.grades or row.unsent)]
     graded = [row.grade for row in counted if row.grade is not None]
     values = [LEAST if row.grade is None else row.grade for row in counted]

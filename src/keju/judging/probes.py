@@ -158,12 +158,12 @@ def _result(
     judge: str, name: str, judgements: Mapping[str, Mapping[AnswerId, Judgement]]
 ) -> ProbeResult:
     probe = declared_probes().probes[name]
-    answers, others = judgements[name], judgements.get(probe.against, {})
+    answers, bases = judgements[name], judgements.get(probe.against, {})
     values = [row.grade for row in answers.values() if row.grade is not None]
     pairs: list[tuple[float, float]] = []
     groups = []
     for place, row in answers.items():
-        base = others[place].grade if place in others else probe.expected
+        base = bases[place].grade if place in bases else probe.expected
         if row.grade is not None and base is not None:
             pairs.append((row.grade, base))
             groups.append(row.judged.group)

@@ -73,8 +73,10 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
         A query that the file does not name has the rubric of its definition (`Query.rubric`).
         """
-        others = [each for each in definitions() if not is_shipped(each.name)]
-        defined = {name: self.rubrics.get(query.rubric) for name, query in _queries(others)}
+        queries = _queries(
+            benchmark for benchmark in definitions() if not is_shipped(benchmark.name)
+        )
+        defined = {name: self.rubrics.get(query.rubric) for name, query in queries}
         query_names = {name: rubric for rubric in self.rubrics.values() for name in rubric.tasks}
         return {name: rubric for name, rubric in defined.items() if rubric} | query_names
 
@@ -182,7 +184,7 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
     name = str(path or _SHIPPED)
     if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in rubrics.template]:
         raise DataError("the template does not contain the blank {{{}}}", lacking[0], file=name)
-    shipped = _queries(each for each in definitions() if is_shipped(each.name))
+    shipped = _queries(benchmark for benchmark in definitions() if is_shipped(benchmark.name))
     for title, rubric in rubrics.rubrics.items():
         if not rubric.tasks:
             tasks = tuple(query_name for query_name, query in shipped if query.rubric == title)

@@ -83,8 +83,10 @@ def draw_sample(
     sample: list[GradableAnswer] = []
     for task, by_item in tasks.items():
         items = [answers[0].item for answers in by_item.values()]
-        drawn = select(items, Selection(sample=min(per_task, len(items)), seed=seed), run.path)
-        order = _generator(f"{seed}:{task}").sample(drawn, len(drawn))
+        selected_items = select(
+            items, Selection(sample=min(per_task, len(items)), seed=seed), run.path
+        )
+        order = _generator(f"{seed}:{task}").sample(selected_items, len(selected_items))
         models = sorted({answer.id.model for answers in by_item.values() for answer in answers})
         _generator(f"{seed}:{task}:models").shuffle(models)
         sample += _in_turns([by_item[item.query, item.id] for item in order], models, per_task)

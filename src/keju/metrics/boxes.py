@@ -96,14 +96,14 @@ def from_pixels(
     boxes: SomeBoxes, convention: BoxConvention, *, width: float, height: float
 ) -> Boxes:
     """Boxes (left, top, right, bottom) as a convention writes them: what `to_pixels` takes back."""
-    given = _as_boxes(boxes)
+    rows = _as_boxes(boxes)
     with np.errstate(over="ignore"):
         if convention.axes == "xywh":
-            given = np.hstack([given[:, :2], given[:, 2:] - given[:, :2]])
+            rows = np.hstack([rows[:, :2], rows[:, 2:] - rows[:, :2]])
         elif convention.axes == "cxcywh":
-            given = np.hstack([(given[:, :2] + given[:, 2:]) / 2, given[:, 2:] - given[:, :2]])
-        given = given / _pixels_a_unit(convention.scale, width, height)
-    return given[:, [1, 0, 3, 2]] if convention.axes == "yxyx" else given
+            rows = np.hstack([(rows[:, :2] + rows[:, 2:]) / 2, rows[:, 2:] - rows[:, :2]])
+        rows = rows / _pixels_a_unit(convention.scale, width, height)
+    return rows[:, [1, 0, 3, 2]] if convention.axes == "yxyx" else rows
 
 
 def _pixels_a_unit(scale: Scale, width: float, height: float) -> Boxes:

@@ -38,11 +38,8 @@ _Kind = Literal["open", "close", "answer", "end", "header"]
 _State = Literal["outside", "reasoning", "answer"]
 
 
-class _Spelling(NamedTuple):
-    """The meaning of a mark in one row of the table; a header has no row."""
-
-    kind: _Kind
-    row: _Row | None
+_Meaning = dict[_Kind, list[_Row]]
+"""The rows that have a spelling as a mark of each kind; a header has none."""
 
 
 class _Mark(NamedTuple):
@@ -50,11 +47,11 @@ class _Mark(NamedTuple):
 
     start: int
     end: int
-    meanings: tuple[_Spelling, ...]
+    meaning: _Meaning
 
     def rows(self, kind: _Kind) -> list[_Row]:
         """The rows that have it as a mark of this kind."""
-        return [each.row for each in self.meanings if each.kind == kind and each.row]
+        return self.meaning.get(kind, [])
 
     def closes(self, opened: Sequence[_Row] = ()) -> bool:
         """Whether it closes reasoning, which marks of these rows opened, or the prompt."""
@@ -66,7 +63,7 @@ class _Marks(NamedTuple):
 
     anywhere: re.Pattern[str]
     at_start: re.Pattern[str]
-    meanings: dict[str, tuple[_Spelling, ...]]
+    meanings: dict[str, _Meaning]
 
 
 _FORMS = {
@@ -144,7 +141,7 @@ def _state_after(
     if mark.rows("open"):
         return "reasoning"
     ends = [row for row in mark.rows("end") if not (is_first and row.shared)]
-    return "outside" if mark.closes() or ends or mark.meanings[0].row is None else None
+    return "outside" if mark.closes() or ends or "header" in mark.meaning else None
 
 
 def _tagged_end(reasoning: str) -> str:
@@ -168,12 +165,13 @@ def _marks_in(content: str) -> Iterator[_Mark]:
     known = _marks()
     begun = known.at_start.match(content)
     if begun and begun.lastgroup:
-        found = known.meanings[begun.lastgroup]
-        yield _Mark(begun.start(begun.lastgroup), begun.end(), found)
-    for each in known.anywhere.finditer(content, begun.end() if begun else 0):
-        name = _token_name(each) if each.lastgroup == "token" else each.lastgroup or ""
-        if meanings := known.meanings.get(name) or known.meanings.get(_SUFFIXED.sub("", name)):
-            yield _Mark(each.start(), each.end(), meanings)
+        meaning = known.meanings[begun.lastgroup]
+        yield _Mark(begun.start(begun.lastgroup), begun.end(), meaning)
+    for match in known.anywhere.finditer(content, begun.end() if begun else 0):
+        name = _token_name(match) if match.lastgroup == "token" else match.lastgroup or ""
+        name = name if name in known.meanings else _SUFFIXED.sub("", name)
+        if name in known.meanings:
+            yield _Mark(match.start(), match.end(), known.meanings[name])
 
 
 def _token_name(found: re.Match[str]) -> str:
@@ -187,10 +185,10 @@ def _counted(content: str, marks: list[_Mark]) -> list[_Mark]:
     """The marks that structure the response, without those that it only speaks of."""
     counted: list[_Mark] = []
     begins = len(content) - len(content.lstrip())
-    closes = [place for place, mark in enumerate(marks) if mark.rows("close") or mark.rows("end")]
+    ends = [mark.start for mark in marks if mark.rows("close") or mark.rows("end")]
     mentioned = False
-    for place, mark in enumerate(marks):
-        closed = bool(closes) and closes[-1] > place
+    for mark in marks:
+        closed = bool(ends) and ends[-1] > mark.start
         if _is_mentioned(content, mark, begins) or not (
             counted or _opens(content, mark, closed=closed)
         ):
@@ -216,44 +214,41 @@ def _is_mentioned(content: str, mark: _Mark, begins: int) -> bool:
     """Whether a response speaks of a mark: 「<think>」, `</think>`, （<think>）."""
     before = content[max(mark.start - 1, 0) : mark.start]
     after = content[mark.end : mark.end + 1]
-    if (
-        before
-        and after
-        and (
-            _AROUND.get(before) == after or (before in _OPENING_QUOTES and after in _CLOSING_QUOTES)
-        )
-    ):
+    is_opened = bool(before) and before in _OPENING_QUOTES
+    is_closed = bool(after) and after in _CLOSING_QUOTES
+    if (is_opened and is_closed) or (after and _AROUND.get(before) == after):
         return True
     if mark.rows("open"):
         # A quotation mark that begins the response is around the whole of it.
-        return bool(before) and before in _OPENING_QUOTES and mark.start - 1 > begins
-    return bool(after) and after in _CLOSING_QUOTES and bool(mark.rows("close"))
+        return is_opened and mark.start - 1 > begins
+    return is_closed and bool(mark.rows("close"))
 
 
 @cache
 def _marks() -> _Marks:
     file = resources.files("keju.text").joinpath("data", "reasoning_marks.toml")
     table = msgspec.convert(tomllib.loads(file.read_text("utf-8")), type=_Table)
-    kinds: list[tuple[_Kind, _Row | None, tuple[str, ...]]]
+    kinds: list[tuple[_Kind, _Row, tuple[str, ...]]]
     kinds = [("open", row, row.open) for row in table.reasoning]
     kinds += [("close", row, row.close) for row in table.reasoning]
     kinds += [("answer", row, row.open) for row in table.answers]
     kinds += [("end", row, row.close) for row in table.answers]
-    kinds.append(("header", None, table.headers))
-    spelled: dict[tuple[bool, str], list[_Spelling]] = {}
+    spelled: dict[tuple[bool, str], _Meaning] = {}
     for kind, row, texts in kinds:
-        starts = row is not None and row.start and kind == "open"
         for text in texts:
-            spelled.setdefault((starts, text), []).append(_Spelling(kind, row))
-    meanings: dict[str, tuple[_Spelling, ...]] = {}
+            meaning = spelled.setdefault((row.start and kind == "open", text), {})
+            meaning.setdefault(kind, []).append(row)
+    for text in table.headers:
+        spelled.setdefault((False, text), {})["header"] = []
+    meanings: dict[str, _Meaning] = {}
     groups: dict[bool, list[str]] = {True: [], False: []}
     # The longer of two spellings that begin alike comes first.
-    for number, (starts, text) in enumerate(sorted(spelled, key=lambda each: -len(each[1]))):
-        found = tuple(spelled[starts, text])
+    for number, (starts, text) in enumerate(sorted(spelled, key=lambda pair: -len(pair[1]))):
+        meaning = spelled[starts, text]
         if _TOKEN_AS_SPELLED.fullmatch(text):
-            meanings[text.lower()] = found
+            meanings[text.lower()] = meaning
             continue
-        meanings[f"m{number}"] = found
+        meanings[f"m{number}"] = meaning
         pattern = "".join(_FORMS.get(char, re.escape(char)) for char in text)
         case = "i" if "<" in text else ""
         groups[starts].append(f"(?P<m{number}>(?{case}:{pattern}))")
