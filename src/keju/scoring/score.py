@@ -16,7 +16,7 @@ from keju.metrics.base import TooLongError
 from keju.scoring.decisions import DECIDED_FORMS
 from keju.scoring.lookup import metric_names, metric_of, unavailable_reason
 from keju.scoring.metric import Metric, MetricValue, mean
-from keju.scoring.rankings import Galleries, Gallery
+from keju.scoring.rankings import Gallery, add_to_gallery
 from keju.scoring.scoring_sample import ScoringSample, json_kind
 from keju.scoring.semantic import Batch
 from keju.scoring.signatures import metric_signature, reading_part, wording_part
@@ -74,12 +74,12 @@ def iter_scores(
             response yet.
     """
     batch = Batch(encoders or Encoders({}), items)
-    galleries = Galleries()
+    galleries: dict[tuple[object, ...], Gallery] = {}
     waiting: list[Score] = []
     known: _Known = {}
     for sample in samples:
         if sample.response.candidate:
-            galleries.add(sample)
+            add_to_gallery(galleries, sample)
             continue
         for protocol in protocols:
             view = sample.with_reasoning if protocol == "with-reasoning" else sample
@@ -97,10 +97,9 @@ def iter_scores(
         else:
             stats = score.stats | result.stats
             yield replace(score, value=result.value, stats=stats, if_right=dict(if_right))
-    for gallery, protocol in product(galleries, protocols):
-        for name, metric in (
-            _find_metrics(gallery, protocol, known) if protocol in PROTOCOLS else ()
-        ):
+    of_galleries = [protocol for protocol in protocols if protocol in PROTOCOLS]
+    for gallery, protocol in product(galleries.values(), of_galleries):
+        for name, metric in _find_metrics(gallery, protocol, known):
             yield _score(gallery, protocol, name, metric, batch, len(waiting))
 
 
