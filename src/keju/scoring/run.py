@@ -153,7 +153,9 @@ def _score_model(
     fingerprint = fingerprint_of(run, model)
     strays: dict[str, int] = {}
     protocols = [
-        each for each in protocols if each != "with-reasoning" or _has_reasoning(run, model)
+        protocol
+        for protocol in protocols
+        if protocol != "with-reasoning" or _has_reasoning(run, model)
     ]
     samples = _samples_of(run, model, items, strays, decisions)
     tally = Tally()
