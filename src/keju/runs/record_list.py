@@ -141,9 +141,9 @@ class StoredItems(RecordList[Item]):
 
     def _find(self, record: Response | Score) -> tuple[int, Item] | None:
         name = record.task, record.query, record.item
-        wanted = hash(name)
-        index = bisect_right(self._hashes, wanted) - 1
-        while index >= 0 and self._hashes[index] == wanted:
+        name_hash = hash(name)
+        index = bisect_right(self._hashes, name_hash) - 1
+        while index >= 0 and self._hashes[index] == name_hash:
             place = self._places[index]
             item = self[place]
             # Two names can have one hash.

@@ -25,7 +25,7 @@ from keju.scoring.scores_parquet import frames_of, scores_frame
 from keju.scoring.signatures import origin_of
 from keju.statistics.resampling import Floats
 from keju.text import LAYERS
-from keju.texts import _
+from keju.texts import _, join_clauses
 
 _RESULT = ("model", "setting", "script", "wording", "protocol")
 _METRIC = ("task", "query", "metric")
@@ -184,8 +184,9 @@ class _MetricTally:
             item_mean=exact_sum(self._values["value"]) / self.scored,
             layers=_layers(self._every),
             signature=self.signature,
-            one_sided=_one_sided(self._every),
-            unranked_pairs=_unranked_pairs(self._every),
+            note=join_clauses(
+                filter(None, (_one_sided(self._every), _unranked_pairs(self._every)))
+            ),
             value_if_right=pooled_value(self.declared, self._if_right),
             **about,
         )
@@ -194,9 +195,9 @@ class _MetricTally:
 def _exact_parts(numbers: Sequence[float]) -> list[float]:
     """Few numbers with the same exact sum as many: mostly one or two."""
     parts: list[float] = []
-    while rest := exact_sum([*numbers, *(-part for part in parts)]):
-        parts.append(rest)
-        if not math.isfinite(rest):
+    while remainder := exact_sum([*numbers, *(-part for part in parts)]):
+        parts.append(remainder)
+        if not math.isfinite(remainder):
             break
     return parts
 
@@ -207,35 +208,35 @@ def _result(
     protocol: Protocol,
     by_query: Mapping[tuple[str, str], dict[str, _MetricTally]],
 ) -> Result:
-    queries = [(each.id, query.name) for each in tasks() for query in each.queries]
+    queries = [(declared.id, query.name) for declared in tasks() for query in declared.queries]
     order = {query: place for place, query in enumerate(queries)}
-    found = [
+    task_results = [
         _task_result(name, query, protocol, by_query[name, query])
         for name, query in sorted(by_query, key=lambda key: order.get(key, len(order)))
     ]
-    named = dict.fromkeys(task(result.task).benchmark for result in found)
+    benchmarks = dict.fromkeys(task(result.task).benchmark for result in task_results)
     return Result(
         model=model,
         setting=variant.setting,
         script=variant.script,
         wording=variant.wording,
         protocol=protocol,
-        tasks=tuple(found),
+        tasks=tuple(task_results),
         benchmarks=()
         if protocol == "printed"
-        else tuple(benchmark_result(name, protocol, found) for name in named),
+        else tuple(benchmark_result(name, protocol, task_results) for name in benchmarks),
     )
 
 
 def _task_result(
     name: str, query: str, protocol: Protocol, tallies: Mapping[str, _MetricTally]
 ) -> TaskResult:
-    named = _declared_query(name, query).metrics(protocol)
-    order = [metric for metric in named if metric in tallies]
+    own_metrics = _declared_query(name, query).metrics(protocol)
+    order = [metric for metric in own_metrics if metric in tallies]
     order += [
         metric
         for metric, tally in tallies.items()
-        if metric not in named and tally.declared and tally.declared.origin
+        if metric not in own_metrics and tally.declared and tally.declared.origin
     ]
     first = tallies[order[0]] if order else _MetricTally(None)
     read_by = _most_frequent_first(first.read_by)

@@ -153,14 +153,14 @@ def _summary(result: Result) -> Json:
             "overall": next(iter(values.values())) if len(values) == 1 else values,
         }
 
-    values = ends(lambda found: found.value)
+    values = ends(lambda result: result.value)
     unclear = any(each.unclear for each in result.tasks)
     return {
         "tasks": values["tasks"],
         "domains": values["domains"],
         **({"directions": directions} if directions else {}),
         "overall": values["overall"],
-        **({"if_right": ends(lambda found: found.better_end)} if unclear else {}),
+        **({"if_right": ends(lambda result: result.better_end)} if unclear else {}),
         "formats": formats,
         "missing": {
             name: {task: in_english(reason) for task, reason in mean.missing.items()}

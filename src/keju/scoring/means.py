@@ -24,7 +24,7 @@ def benchmark_result(name: str, protocol: Protocol, found: Sequence[TaskResult])
     domains = domain_means(definition.tasks, protocol, results)
     directions = {
         domain: _means(
-            [each for each in definition.tasks if each.direction and each.domain == domain],
+            [task for task in definition.tasks if task.direction and task.domain == domain],
             protocol,
             results,
             lambda task: task.direction,

@@ -17,7 +17,7 @@ from numbers import Real
 from typing import Any, NamedTuple, TypeVar
 
 from keju.encoders import Encoders, Pair
-from keju.errors import describe_exception
+from keju.errors import describe_exception, english_problem, shortened
 from keju.items import AnswerForm, Protocol
 from keju.metrics import HitCounts, UndefinedMetricError, prf
 from keju.registry import PluginError, list_provided
@@ -189,10 +189,15 @@ class Metric:
             return values
         texts = [text for pair in pairs for text in pair]
         vectors = encoders.sentence_vectors(texts, name=self.encoder)
+
+        def value(candidate: str, reference: str) -> float | str:
+            try:
+                return self._value_of_plugin("", vectors[reference], vectors[candidate]).value
+            except UndefinedMetricError as error:
+                return english_problem(error)
+
         return [
-            self._value_of_vectors(vectors[reference], vectors[candidate])
-            if candidate
-            else self.worst
+            value(candidate, reference) if candidate else self.worst
             for candidate, reference in pairs
         ]
 
@@ -204,46 +209,34 @@ class Metric:
             measured = value if isinstance(value, MetricValue) else mean(value)
         return mean(measured.value, **case.stats) if self.of_pairs else measured
 
-    # It is other people's code, so what a plug-in's function returns is checked.
-
-    def _value_of_plugin(self, place: str, reference: object, answer: object) -> MetricValue:
-        empty = answer is None or (isinstance(answer, Sized) and not answer)
+    def _value_of_plugin(self, place: str, *inputs: object) -> MetricValue:
+        """The value of a plug-in's function, which is checked: it is other people's code."""
+        answer = inputs[-1]
+        empty = not self.encoder and (answer is None or (isinstance(answer, Sized) and not answer))
         if empty and not self.pooled:
             return mean(self.worst)
         try:
-            result = self.function(reference, answer)
+            result = self.function(*inputs)
         except Exception as error:  # noqa: BLE001 - whatever other people's code raises
             reason = describe_exception(error)
-            if empty:
-                raise self._refused(place, f"raised {reason} on an empty answer") from None
-            raise UndefinedMetricError(_("{} of {}: {}", self.name, self.origin, reason)) from None
-        return self._checked(place, result)
-
-    def _value_of_vectors(self, *vectors: object) -> float | str:
-        try:
-            result = self.function(*vectors)
-        except Exception as error:  # noqa: BLE001 - as above
-            return f"{self.name} of {self.origin}: {describe_exception(error)}"
-        return self._checked("", result).value
-
-    def _checked(self, place: str, result: object) -> MetricValue:
-        parts = (result, 1) if not self.pooled else result
-        if isinstance(parts, tuple) and len(parts) == 2 and all(map(_is_number, parts)):
-            numerator, denominator = map(float, parts)
-            value = numerator / denominator if denominator else 0.0
-            is_divided = denominator > 0 or not (numerator or denominator)
-            if is_divided and _is_between(self.lowest, value, self.highest):
-                return ratio(numerator, denominator, value)
-        result_text = repr(result)
-        if len(result_text) > 60:
-            result_text = f"{result_text[:60]}… ({type(result).__name__})"
-        raise self._refused(place, f"returned {result_text}")
-
-    def _refused(self, place: str, problem: str) -> PluginError:
+            if not empty:
+                raise UndefinedMetricError(
+                    _("{} of {}: {}", self.name, self.origin, reason)
+                ) from None
+            problem = f"raised {reason} on an empty answer"
+        else:
+            parts = (result, 1) if not self.pooled else result
+            if isinstance(parts, tuple) and len(parts) == 2 and all(map(_is_number, parts)):
+                numerator, denominator = map(float, parts)
+                value = numerator / denominator if denominator else 0.0
+                is_divided = denominator > 0 or not (numerator or denominator)
+                if is_divided and _is_between(self.lowest, value, self.highest):
+                    return ratio(numerator, denominator, value)
+            problem = f"returned {shortened(repr(result), 60)}"
         expectation = _("a finite number {}", range_text(self.lowest, self.highest))
         if self.pooled:
             expectation = _("(numerator, denominator) with a quotient that is {}", expectation)
-        return PluginError(
+        raise PluginError(
             "the metric {} of {} {}{}. Return {}, or raise ValueError with the reason if an item "
             "has no value",
             self.name,

@@ -86,10 +86,12 @@ class SideScores:
         """The scores of the main metric of a task, with a value and without."""
         return self.scores.filter(pl.col("task") == name, pl.col("query") == query)
 
-    def count_alone(self, other: SideScores, benchmark: str) -> int:
-        """The number of a benchmark's items that this side has and the other has not."""
-        own, others = (set(side.scores.select(_ITEM).iter_rows()) for side in (self, other))
-        alone = (own - others) | self.dropped
+    def count_alone(self, second: SideScores, benchmark: str) -> int:
+        """The number of a benchmark's items that this side has and the second has not."""
+        items, items_of_second = (
+            set(side.scores.select(_ITEM).iter_rows()) for side in (self, second)
+        )
+        alone = (items - items_of_second) | self.dropped
         return sum(has_task(name) and task(name).benchmark == benchmark for name, _, _ in alone)
 
 
@@ -199,8 +201,8 @@ def compare_sides(
         comparisons.append(_compare_task(shared))
         by_benchmark.setdefault(shared.task.benchmark, []).append(shared)
     overall = []
-    for benchmark, every in by_benchmark.items():
-        of_mean = [shared for shared in every if shared.higher_is_better] or every
+    for benchmark, of_benchmark in by_benchmark.items():
+        of_mean = [shared for shared in of_benchmark if shared.higher_is_better] or of_benchmark
         if len(of_mean) == 1 or of_mean[0].higher_is_better:
             overall.append(
                 OverallComparison(
@@ -321,15 +323,17 @@ def _share(first: SideScores, second: SideScores) -> Iterator[_SharedTask]:
     """
     for declared in tasks():
         for query in declared.queries:
-            one, other = (
+            first_scores, second_scores = (
                 side.of(declared.id, query.name).filter(pl.col("value").is_not_null())
                 for side in (first, second)
             )
-            places = one.join(other, on=PLACE, how="semi").select(PLACE).sort(PLACE)
+            places = (
+                first_scores.join(second_scores, on=PLACE, how="semi").select(PLACE).sort(PLACE)
+            )
             if not places.is_empty():
                 sides = [
                     places.join(side, on=PLACE, how="left", maintain_order="left")
-                    for side in (one, other)
+                    for side in (first_scores, second_scores)
                 ]
                 yield _share_task(declared, query, first.protocol, sides)
 
@@ -396,9 +400,9 @@ def _compare_mean(shared_tasks: Sequence[_SharedTask]) -> dict[str, Any]:
     unclear = [sum(shared.unclear[side] for shared in shared_tasks) for side in (0, 1)]
 
     counted = [
-        ratio_of(ones, ones, shared.groups, numbers=numbers, weight=weights[shared.name])
+        ratio_of(counts, counts, shared.groups, numbers=numbers, weight=weights[shared.name])
         for shared in shared_tasks
-        for ones in [[1.0] * len(shared.groups)]
+        for counts in [[1.0] * len(shared.groups)]
     ]
 
     def test(right: _Right) -> dict[str, Any]:

@@ -101,9 +101,10 @@ def list_task_differences(scores: pl.DataFrame, *, most: int = 3) -> list[TaskDi
     """
     mains: dict[Protocol, dict[tuple[str, str], MetricResult]] = {"official": {}, "strict": {}}
     for result in Tally([scores.filter(pl.col("protocol").is_in(PROTOCOLS))]).results():
-        for found in result.tasks:
-            if main := next((each for each in found.metrics if each.value is not None), None):
-                mains[result.protocol][found.task, found.query] = main
+        for of_task in result.tasks:
+            main = next((metric for metric in of_task.metrics if metric.value is not None), None)
+            if main is not None:
+                mains[result.protocol][of_task.task, of_task.query] = main
     return [
         _difference(where, scores, official, mains["strict"][where], most)
         for where, official in mains["official"].items()
@@ -136,7 +137,7 @@ def _difference(
     most: int,
 ) -> TaskDifference:
     declared = task(where[0])
-    query = next(each for each in declared.queries if each.name == where[1])
+    query = next(query for query in declared.queries if query.name == where[1])
     own = scores.filter(pl.col("task") == declared.id, pl.col("query") == query.name)
     are_errors = [
         lower_is_better(protocol, declared, query, main.metric)
@@ -245,8 +246,8 @@ def _reasons(
     if main.verdict != "ok":
         yield main.verdict
     reads_text = form in {"transcription", "text"}
-    whole = ("all", "paragraph") if form == "transcription" else ("all",)
-    if reads_text and main.extracted_from and not main.extracted_from.startswith(whole):
+    whole_text = ("all", "paragraph") if form == "transcription" else ("all",)
+    if reads_text and main.extracted_from and not main.extracted_from.startswith(whole_text):
         yield _("strict reads {}", rule)
     elif form in {"letter", "short", "yes-no"}:
         if next(iter(official.values())).value:
@@ -259,7 +260,7 @@ def _reasons(
         else:
             yield _("strict takes no answer ({})", rule)
     if form == "text":
-        scored = next((each.metric for each in official.values() if each.value is not None), "")
+        scored = next((score.metric for score in official.values() if score.value is not None), "")
         yield _("{} and {} measure different things", scored, main.metric)
     if error := strict.get("CER"):
         yield from _edits(official, error.stats)

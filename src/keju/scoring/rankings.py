@@ -8,16 +8,14 @@ little memory.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from keju.definitions.pair_forms import reduced_form
 from keju.extraction import Reading
-from keju.items import PromptVariant, Protocol, ReadBy, Status, variant_of
+from keju.items import Protocol, ReadBy, Status, variant_of
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import Ranking, rank
 from keju.scoring.scoring_sample import ScoringSample
@@ -171,33 +169,13 @@ def _stated(value: float | None) -> str:
     return " (–)" if value is None else f" ({value:g})"
 
 
-class GalleryKey(NamedTuple):
-    """The model, item, prompt variant and round whose answers make one ranking."""
-
-    model: str
-    task: str
-    query: str
-    item: str
-    variant: PromptVariant
-    round: int
-
-
-class Galleries:
-    """The galleries of a run's tasks of pairs: samples are added, then each is a sample itself."""
-
-    def __init__(self) -> None:
-        self._found: dict[GalleryKey, Gallery] = {}
-
-    def add(self, sample: ScoringSample) -> None:
-        """Add the answer to one pair."""
-        item, response = sample.item, sample.response
-        key = GalleryKey(
-            response.model, item.task, item.query, item.id, variant_of(response), response.round
-        )
-        if key in self._found:
-            self._found[key].add(sample)
-        else:
-            self._found[key] = Gallery(sample)
-
-    def __iter__(self) -> Iterator[Gallery]:
-        return iter(self._found.values())
+def add_to_gallery(galleries: dict[tuple[object, ...], Gallery], sample: ScoringSample) -> None:
+    """Add the answer to one pair to the gallery of its model, item, prompt variant and round."""
+    item, response = sample.item, sample.response
+    key = (
+        response.model, item.task, item.query, item.id, variant_of(response), response.round,
+    )  # fmt: skip
+    if key in galleries:
+        galleries[key].add(sample)
+    else:
+        galleries[key] = Gallery(sample)

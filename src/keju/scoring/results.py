@@ -8,7 +8,6 @@ from msgspec import field
 from msgspec.structs import replace
 
 from keju.items import PromptScript, PromptVariant, Protocol, Record, Setting
-from keju.texts import join_clauses
 
 
 class MetricResult(Record, frozen=True, kw_only=True):
@@ -19,10 +18,9 @@ class MetricResult(Record, frozen=True, kw_only=True):
     are not such a ratio (`is_ratio_of_sums`). `item_mean` is the plain mean of the items' values.
     All three are None if no item has a value. `value_if_right` is `value` if every unclear answer
     were right, the other end of the range; equal to `value`, or None, where no answer is unclear.
-    `unscored` counts the items without a value by
-    reason. `layers`, for CER in `strict`, is the corpus CER after each layer of normalisation: the
-    decrease from one to the next is the part of the error that the layer removes. `one_sided`
-    remarks that all true answers are equal, `unranked_pairs` that pairs have no extracted answer.
+    `unscored` counts the items without a value by reason. `layers`, for CER in `strict`, is the
+    corpus CER after each layer of normalisation: the decrease from one to the next is the part of
+    the error that the layer removes. `note` has the remarks for readers of the value.
     """
 
     metric: str
@@ -34,19 +32,13 @@ class MetricResult(Record, frozen=True, kw_only=True):
     unscored: dict[str, int] = field(default_factory=dict)
     layers: dict[str, float] = field(default_factory=dict)
     signature: str = ""
-    one_sided: str = ""
-    unranked_pairs: str = ""
+    note: str = ""
     value_if_right: float | None = None
 
     @property
     def better_end(self) -> float | None:
         """`value_if_right`, or `value` where no answer is unclear."""
         return self.value if self.value_if_right is None else self.value_if_right
-
-    @property
-    def note(self) -> str:
-        """The remarks for readers of the value, or ""."""
-        return join_clauses(filter(None, (self.one_sided, self.unranked_pairs)))
 
 
 class TaskResult(Record, frozen=True, kw_only=True):

@@ -9,7 +9,6 @@ from functools import lru_cache, partial
 from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 from msgspec.structs import replace
@@ -84,15 +83,15 @@ def score_models(
     encoders = encoders or Encoders({})
     items, models = run.stored_items(), _models_in(run)
     write_decisions(decisions_path(run), decisions)
-    scoring = _Scoring(run.path, tuple(protocols), encoders.paths, decisions)
     workers = min(workers, len(models))
     if workers > 1 and len(models) >= FEWEST and not _wants_encoder(items, protocols, encoders):
         # A forked process may inherit a lock that a thread of polars holds, so none is forked.
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            yield from pool.map(partial(_score_in_process, scoring), models)
+            about = run.path, tuple(protocols), encoders.paths, decisions
+            yield from pool.map(partial(_score_in_process, *about), models)
     else:
         for model in models:
-            yield _score_model(scoring, run, model, items, encoders)
+            yield _score_model(run, model, protocols, encoders, decisions)
 
 
 def score_responses(
@@ -126,36 +125,39 @@ def score_answers(
     return score_samples((_sample(item, response) for item, response in pairs), protocols)
 
 
-class _Scoring(NamedTuple):
-    """The arguments of a process that scores models."""
-
-    path: Path
-    protocols: tuple[Protocol, ...]
-    weights: Mapping[str, Path]
-    decisions: Decisions
-
-
-def _score_in_process(scoring: _Scoring, model: str) -> Summary:
-    run, items = RunFolder(scoring.path), _items_here(scoring.path)
-    return _score_model(scoring, run, model, items, Encoders(scoring.weights))
+def _score_in_process(
+    path: Path,
+    protocols: Sequence[Protocol],
+    weights: Mapping[str, Path],
+    decisions: Decisions,
+    model: str,
+) -> Summary:
+    return _score_model(_run_here(path), model, protocols, Encoders(weights), decisions)
 
 
 @lru_cache(maxsize=1)
-def _items_here(path: Path) -> StoredItems:
-    """The run's items, read once by each of the processes, which live for one scoring."""
-    return StoredItems(RunFolder(path).iter_items())
+def _run_here(path: Path) -> RunFolder:
+    """The run with its items, read once by each of the processes, which live for one scoring."""
+    return RunFolder(path)
 
 
 def _score_model(
-    scoring: _Scoring, run: RunFolder, model: str, items: StoredItems, encoders: Encoders
+    run: RunFolder,
+    model: str,
+    protocols: Sequence[Protocol],
+    encoders: Encoders,
+    decisions: Decisions,
 ) -> Summary:
     """Write one model's scores to the run, and sum them up on the way."""
+    items = run.stored_items()
     fingerprint = fingerprint_of(run, model)
     strays: dict[str, int] = {}
     protocols = [
-        each for each in scoring.protocols if each != "with-reasoning" or _has_reasoning(run, model)
+        protocol
+        for protocol in protocols
+        if protocol != "with-reasoning" or _has_reasoning(run, model)
     ]
-    samples = _samples_of(run, model, items, strays, scoring.decisions)
+    samples = _samples_of(run, model, items, strays, decisions)
     tally = Tally()
 
     def counted() -> Iterator[pl.DataFrame]:

@@ -16,7 +16,7 @@ from keju.metrics.base import TooLongError
 from keju.scoring.decisions import DECIDED_FORMS
 from keju.scoring.lookup import metric_names, metric_of, unavailable_reason
 from keju.scoring.metric import Metric, MetricValue, mean
-from keju.scoring.rankings import Galleries, Gallery
+from keju.scoring.rankings import Gallery, add_to_gallery
 from keju.scoring.scoring_sample import ScoringSample, json_kind
 from keju.scoring.semantic import Batch
 from keju.scoring.signatures import metric_signature, reading_part, wording_part
@@ -74,16 +74,16 @@ def iter_scores(
             response yet.
     """
     batch = Batch(encoders or Encoders({}), items)
-    galleries = Galleries()
+    galleries: dict[tuple[object, ...], Gallery] = {}
     waiting: list[Score] = []
-    known: _Known = {}
+    metrics_of_query: _MetricsOfQuery = {}
     for sample in samples:
         if sample.response.candidate:
-            galleries.add(sample)
+            add_to_gallery(galleries, sample)
             continue
         for protocol in protocols:
             view = sample.with_reasoning if protocol == "with-reasoning" else sample
-            for name, metric in _find_metrics(sample, protocol, known):
+            for name, metric in _find_metrics(sample, protocol, metrics_of_query):
                 place = len(waiting)
                 score = _score(view, protocol, name, metric, batch, place)
                 if batch.last == place:
@@ -97,28 +97,29 @@ def iter_scores(
         else:
             stats = score.stats | result.stats
             yield replace(score, value=result.value, stats=stats, if_right=dict(if_right))
-    for gallery, protocol in product(galleries, protocols):
-        for name, metric in (
-            _find_metrics(gallery, protocol, known) if protocol in PROTOCOLS else ()
-        ):
+    of_galleries = [protocol for protocol in protocols if protocol in PROTOCOLS]
+    for gallery, protocol in product(galleries.values(), of_galleries):
+        for name, metric in _find_metrics(gallery, protocol, metrics_of_query):
             yield _score(gallery, protocol, name, metric, batch, len(waiting))
 
 
-_Known = dict[tuple[str, str, Protocol], list[tuple[str, Metric | None]]]
+_MetricsOfQuery = dict[tuple[str, str, Protocol], list[tuple[str, Metric | None]]]
 
 
 def _find_metrics(
-    sample: ScoringSample, protocol: Protocol, known: _Known
+    sample: ScoringSample, protocol: Protocol, metrics_of_query: _MetricsOfQuery
 ) -> list[tuple[str, Metric | None]]:
     """The metrics of a sample's query, looked up once for all samples of it."""
     benchmark, query = sample.item.benchmark, (sample.item.task, sample.item.query, protocol)
-    if query not in known:
+    if query not in metrics_of_query:
         names: tuple[str, ...] = ()
         if protocol != "with-reasoning" or sample.counts_reasoning():
             of_pairs = isinstance(sample, Gallery)
             names = metric_names(sample.query, protocol, benchmark, of_pairs=of_pairs)
-        known[query] = [(name, metric_of(protocol, benchmark, sample.form, name)) for name in names]
-    return known[query]
+        metrics_of_query[query] = [
+            (name, metric_of(protocol, benchmark, sample.form, name)) for name in names
+        ]
+    return metrics_of_query[query]
 
 
 def _score(

@@ -77,7 +77,7 @@ def metrics_table(listed: Iterable[Metric]) -> Table:
     for each in sorted(listed, key=lambda each: (each.form, each.protocol, each.benchmark)):
         name = each.name if each.higher_is_better else f"{each.name} ↓"
         place = each.origin or each.benchmark
-        rule = (language() == "zh" and each.rule_zh) or each.rule
+        rule = (language() == "zh" and each.rule_zh) or translate(each.rule)
         table.add_row(each.form, each.protocol, *map(format_literal, (name, place, rule)))
     return table
 
