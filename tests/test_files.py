@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.errors import DataError
+from keju.errors import DataError, error_text
 from keju.files import (
     bounded_bytes,
     read_json,
@@ -20,7 +20,7 @@ from keju.files import (
 from keju.files.toml_files import MOST_TOML
 from keju.running.options import read_item_ids
 from keju.runs import RunFolder
-from keju.texts import _, using
+from keju.texts import _, in_terminal, using
 
 
 def test_a_byte_order_mark_is_passed_over(tmp_path: Path):
@@ -57,6 +57,24 @@ def test_a_line_that_is_not_readable_is_named(tmp_path: Path):
     file.write_text('1\n"x"\n')
     with pytest.raises(DataError, match=r"a\.jsonl: line 2: not readable: .* Delete that line"):
         list(read_jsonl(file, int))
+
+
+@pytest.mark.parametrize(
+    ("text", "english", "chinese"),
+    [
+        ('{"a": [1, 2', "the JSON ends too early", "JSON 提前结束"),
+        ('{"a": 1,}', "not JSON from byte 8 on", "从第 8 个字节起不是 JSON"),
+        ("[" * 100_000, "the JSON is nested too deeply", "JSON 嵌套层数过多"),
+    ],
+)
+def test_what_is_wrong_with_json_is_said_in_both_languages(tmp_path: Path, text, english, chinese):
+    file = tmp_path / "a.json"
+    file.write_text(text, "utf-8")
+    with pytest.raises(DataError) as caught:
+        read_json(file, object)
+    assert english in str(caught.value)
+    with using("zh"):
+        assert chinese in in_terminal(error_text(caught.value))
 
 
 def test_what_is_no_file_is_never_replaced(tmp_path: Path):

@@ -32,7 +32,7 @@ from keju.bundles.manifest import (
 )
 from keju.bundles.tables import ITEMS, check_table, read_index
 from keju.errors import DataError, shortened
-from keju.files import sha256_file
+from keju.files import json_problem, sha256_file
 from keju.items import Response, Score
 from keju.runs import RunManifest, read_responses
 from keju.scoring.scores_parquet import SCHEMA, iter_scores_of, read_frames
@@ -263,7 +263,7 @@ class Bundle:
             raise self._error(
                 _(
                     "the member does not have the expected content: {}",
-                    error,
+                    json_problem(error),
                     hint="Ask for the file again",
                 ),
                 member,

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from keju.errors import DataError
+from keju.errors import DataError, error_text
 from keju.files.atomic import write_atomic
 from keju.local_paths import check_local
-from keju.texts import _, in_english
+from keju.texts import Text, _, in_english
 
 T = TypeVar("T")
 
@@ -22,6 +22,8 @@ MOST_JSON = 512 << 20
 
 _NUMBERS = re.compile(rb'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity', re.DOTALL)
 """Texts of a JSON file, and the numbers of Python's json that JSON does not have."""
+
+_BYTE = re.compile(r"\(byte (\d+)\)")
 
 
 def decode_json(data: str | bytes, shape: type[T] | None = None) -> T:
@@ -56,6 +58,18 @@ def _null(match: re.Match[bytes]) -> bytes:
     raise msgspec.DecodeError(problem)
 
 
+def json_problem(error: Exception) -> Text | str:
+    """What is wrong with a text that is not JSON, by the error that the parser raised."""
+    if isinstance(error, RecursionError):
+        return _("the JSON is nested too deeply")
+    text = error_text(error)
+    if text == "Input data was truncated":
+        return _("the JSON ends too early, as if its end were cut off")
+    if not isinstance(error, msgspec.ValidationError) and (place := _BYTE.search(text)):
+        return _("not JSON from byte {} on", place[1])
+    return text
+
+
 def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
     """Read a JSON file as `shape`.
 
@@ -73,7 +87,7 @@ def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
             "the JSON does not have the expected structure: {}", error, file=path
         ) from None
     except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
-        raise DataError("not readable as JSON: {}", error, file=path) from None
+        raise DataError("not readable as JSON: {}", json_problem(error), file=path) from None
 
 
 def write_json(path: Path, value: object) -> None:
@@ -131,7 +145,7 @@ def read_jsonl_lines(
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise DataError(
                     "not readable: {}",
-                    error,
+                    json_problem(error),
                     file=path,
                     item=f"line {number}",
                     hint="Delete that line to continue without it",

@@ -377,7 +377,10 @@ def _row_answer(columns: Sequence[str], place: Place, cells: JsonObject) -> Stor
         error = Failure(kind="failed-elsewhere", message=f"no tokens counted: {text}"[:300])
     status: Status | None = "truncated" if len(text) == LONGEST_CELL else None
     item = _id_in(place, cells, columns[0])
-    return StoredAnswer(item=item, text=text, status=status, error=error)
+    # VLMEvalKit moves reasoning to a column of its own (SPLIT_THINK=1).
+    reasoning = cells.get("thinking")
+    thinking = reasoning if isinstance(reasoning, str) else ""
+    return StoredAnswer(item=item, text=text, thinking=thinking, status=status, error=error)
 
 
 def _id_in(place: Place, cells: JsonObject, column: str) -> str:

@@ -26,7 +26,7 @@ from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.tables import all_rows
 from keju.datasets.readers.xml_parsing import LARGEST, children, name_of, parse_xml
 from keju.errors import DataError, shortened
-from keju.files import shipped_toml
+from keju.files import json_problem, shipped_toml
 from keju.items import Box
 from keju.texts import _, hint_of, n_
 
@@ -302,7 +302,9 @@ def _read(name: str, file: Path) -> tuple[Form, Iterable[_Record]]:
     try:
         content = msgspec.json.decode(source_text(file))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise _faulty(_("not readable as JSON boxes: {}", error), Place(file, "")) from None
+        raise _faulty(
+            _("not readable as JSON boxes: {}", json_problem(error)), Place(file, "")
+        ) from None
     return form, _records(form, content, file)
 
 

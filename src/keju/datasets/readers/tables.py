@@ -36,7 +36,7 @@ from keju.datasets.readers.records import JsonObject, Place, place_words
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.readers.workbooks import SheetRow, Workbook
 from keju.errors import DataError, shortened
-from keju.files import decode_json
+from keju.files import decode_json, json_problem
 from keju.texts import Text, _, n_
 
 T = TypeVar("T")
@@ -306,7 +306,7 @@ def json_in(file: Path, shape: type[T]) -> T:
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise DataError(
             "not readable as JSON: {}",
-            error,
+            json_problem(error),
             file=file,
             item=_unreadable_object(file, text),
             hint="Fetch the file again",
@@ -391,7 +391,7 @@ def _lines_rows(file: Path, lines: TextIO) -> Iterator[Row]:
         try:
             cells = decode_json(line, dict[str, object])
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            problem = _("not readable: {}", error)
+            problem = _("not readable: {}", json_problem(error))
             raise Place(file, f"line {number}").error(
                 problem, _("Correct the line, or remove it")
             ) from None
