@@ -143,11 +143,15 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         kind = "connection"
         address = excerpt(headers.get("location", "")) or message
         message = _("the server redirects to another address: {}", address)
-    may_change = kind in _RETRYABLE and status not in _LASTING
+    has_no_class = kind == "bad-response" and not status
+    if status:
+        message = _("HTTP {}: {}", status, message)
+    elif has_no_class:
+        message = _("no answer in the reply: {}", message)
     return AskError(
         kind,
-        _("HTTP {}: {}", status, message) if status else _("no answer in the reply: {}", message),
-        retryable=may_change or (kind == "bad-response" and not status),
+        message,
+        retryable=has_no_class or (kind in _RETRYABLE and status not in _LASTING),
         retry_after=retry_after(headers),
         overloaded=kind in _RETRYABLE and status in _OVERLOADED,
         server_message=" ".join(words[:_LONGEST_MESSAGE].split()),
