@@ -118,6 +118,13 @@ def test_pages_of_a_pdf_are_found_by_number(tmp_path, given, wanted):
     assert found(tmp_path, given, pages) == wanted
 
 
+@pytest.mark.parametrize("given", [("book_0.txt", "book_1.txt"), ("book/001.txt", "book/000.txt")])
+def test_results_that_are_numbered_from_0_are_an_error(tmp_path, given):
+    pages = [page(str(at))._replace(names=(("book", scan_page(at)),)) for at in (1, 2)]
+    with pytest.raises(DataError, match="the results of book are numbered from 0"):
+        match_files(tmp_path, given, pages)
+
+
 def test_an_image_that_is_called_0_has_a_file_of_that_name(tmp_path):
     assert found(tmp_path, ["book/p0.txt"], [page("book/p0")]) == {"book/p0": "book/p0.txt"}
 

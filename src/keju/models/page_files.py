@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from keju.datasets.page_names import NamedPage, scan_page
 from keju.datasets.readers.base import files_under, join_names
-from keju.datasets.readers.import_log import logging_import
+from keju.datasets.readers.import_log import beginning_of, logging_import
 from keju.datasets.readers.pages.page_items import EXPORT_FOLDERS, SUFFIXES, form_of, read_result
 from keju.datasets.readers.pages.scans import scan_pages
 from keju.errors import DataError, UsageError
@@ -33,6 +33,9 @@ from keju.texts import _, listed
 _NAME = re.compile(r"[^\x00-\x1f\x7f:=/\\]{1,60}")
 _SECOND_SUFFIXES = frozenset({*EXTENSIONS, *EXPORT_FOLDERS, "pdf", "ocr", "pred", "text"})
 """Suffixes before the last one: ``p1.jpg.txt``, ``p1.alto.xml``."""
+
+_MOST_SHOWN = 5
+"""Marginal lines in a note."""
 
 _Parts = tuple[str, ...]
 
@@ -59,6 +62,7 @@ class PageFiles(Engine):
         self._index = PageIndex(access.pages_of())
         unused: list[str] = []
         others: list[str] = []
+        marginal, beginnings = 0, list[str]()
         with logging_import() as log:
             for path in files_under(self._root, SUFFIXES):
                 inside = PurePosixPath(path.relative_to(self._root).as_posix())
@@ -69,9 +73,19 @@ class PageFiles(Engine):
                 result = read_result(path, form)
                 if not self._index.add(path, inside, form):
                     unused.append(str(inside))
-                for line in result.marginal:  # It is stored, but not part of the text.
-                    log.lost(path, line.source_kind, line.text, len(line.text))
-            notes = (*self._index.notes(self._root, unused, others), *log.notes())
+                marginal += len(result.marginal)
+                if len(beginnings) < _MOST_SHOWN:
+                    beginnings += (beginning_of(line.text) for line in result.marginal)
+            notes = [*self._index.notes(self._root, unused, others), *log.notes()]
+        if marginal:
+            notes.append(
+                _(
+                    "lines that the files declare as marginal (header, page number, seal …), which "
+                    "are stored separately from the text ({:,}): {}",
+                    marginal,
+                    listed(beginnings[:_MOST_SHOWN]),
+                )
+            )
         self.notes = tuple(_("{}: {}", self.name, note) for note in notes)
         # The kind alone: each response is bound to its own file (`source_of`).
         self.identity = {"kind": RESULTS}
@@ -170,9 +184,13 @@ class PageIndex(DiskIndex):
         """Add a result file to the page of its name; return whether there is such a page.
 
         Raises:
-            DataError: it fits two pages, or its page has another file.
+            DataError: it fits two pages, its page has another file, or the pages of a scan are
+                numbered from 0.
         """
         pages = self._find_pages(_names_of(inside))
+        if not pages:
+            self._check_numbers(path, inside)
+            return False
         places = ", ".join(map(str, pages))
         rows = self.rows(f"SELECT item, image, inside FROM pages WHERE page IN ({places})")  # noqa: S608
         if len({image for __, image, __ in rows}) > 1:
@@ -197,7 +215,19 @@ class PageIndex(DiskIndex):
             f"UPDATE pages SET inside = ?, form = ?, sha256 = ? WHERE page IN ({places})",  # noqa: S608
             str(inside), form, sha256_file(path),
         )  # fmt: skip
-        return bool(rows)
+        return True
+
+    def _check_numbers(self, path: Path, inside: PurePosixPath) -> None:
+        """Check that a file is not page 0 of a scan: its page 1 would be the second one."""
+        for scan, number in scan_pages(inside):
+            first = (*_without_format_folder(scan.parts), scan_page(1))
+            if number == 0 and self._find_pages([first]):
+                raise DataError(
+                    "the results of {} are numbered from 0",
+                    scan,
+                    file=path,
+                    hint="Number the results like the pages, from 1 on",
+                )
 
     def _find_pages(self, names: Iterable[_Parts]) -> list[int]:
         """The numbers of the pages that fit best the first of some names that fits any page.
