@@ -110,8 +110,8 @@ REFUSED = {
         questions({"Label": "B"}), "fields.answer = TODO: Answer or Label"
     ),
     "an object in place of a text": Attempt(
-        questions({"Question": {"text": "何書？"}}), "expected text in 'Question'; found dict",
-        "object 2",
+        questions({"Question": {"text": "何書？"}}),
+        "fields.question = TODO: Question or Question.text",
     ),
     "a list of numbers in place of a text": Attempt(
         questions({"Question": [1, 2]}), "expected text in 'Question'; found list", "object 2"

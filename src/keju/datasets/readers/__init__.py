@@ -162,7 +162,7 @@ def _about_unknown(manifest: DatasetManifest) -> Iterator[str]:
             ", ".join(missing),
             f"keju build release DATASET --out DIR {' … '.join(missing)} …",
         )
-    benchmarks = {task(each).benchmark for each in manifest.tasks if has_task(each)}
+    benchmarks = {task(kind).benchmark for kind in manifest.tasks if has_task(kind)}
     for name in sorted(benchmarks) if "--licence" in missing else ():
         if licence := benchmark(name).licence:
             yield _(

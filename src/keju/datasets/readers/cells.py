@@ -220,9 +220,9 @@ def with_conversation(cells: JsonObject, column: str, place: Place) -> JsonObjec
         speaker = _SPEAKERS.get(str(message.get("role", message.get("from", ""))).casefold())
         if speaker is None:
             raise place.error(_("a message without its role"), _("Write user or assistant"))
-        text, shown = _content(message.get("content", message.get("value")), place)
+        text, message_images = _content(message.get("content", message.get("value")), place)
         texts[speaker].append(text)
-        images += shown
+        images += message_images
     if len(texts["user"]) != 1 or len(texts["assistant"]) > 1:
         problem = _(
             "{} and {} in a conversation",

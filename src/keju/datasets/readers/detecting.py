@@ -54,10 +54,11 @@ def find_best(listing: Listing, readers: Iterable[Reader[Any]]) -> Candidate | N
     if not ranked or ranked[0].detection.fit < LOWEST:
         return None
     reader, detection = ranked[0]
-    equal = [each for each in ranked if each.detection.fit > detection.fit - APART]
+    equal = [candidate for candidate in ranked if candidate.detection.fit > detection.fit - APART]
     if len(equal) > 1:
         commands = "; ".join(
-            import_command(each.reader.name, listing.src, each.detection.options) for each in equal
+            import_command(candidate.reader.name, listing.src, candidate.detection.options)
+            for candidate in equal
         )
         raise UsageError("{}: several formats fit equally. Choose one: {}", listing.src, commands)
     if detection.missing:

@@ -129,11 +129,11 @@ class _List(NamedTuple):
 class _Draft:
     """One draft: the lists of a source, and what is found in them."""
 
-    def __init__(self, src: Path, preset: Preset, given: Table_[str, Any]) -> None:
+    def __init__(self, src: Path, preset: Preset, keys: Table_[str, Any]) -> None:
         self.src = src
         self.root = src if src.is_dir() else src.parent
         self.preset = preset
-        self.stated = merge_keys(preset.mapping, given)
+        self.stated = merge_keys(preset.mapping, keys)
         self.words = _vocabulary()
         self.notes: list[str] = []
         self.reasons: dict[str, str] = {}
@@ -143,7 +143,7 @@ class _Draft:
         self.nulls: dict[str, None] = {}
         self.roles: dict[str, Columns] = {}
         self.lists = self._lists()
-        self.rows = [row for each in self.lists for row in each.rows]
+        self.rows = [row for source_list in self.lists for row in source_list.rows]
         self.columns = _columns(self.rows)
 
     @cached_property
@@ -176,30 +176,30 @@ class _Draft:
         files = list(files_under(self.src, suffixes)) if self.src.is_dir() else [self.src]
         files = [file for file in files if file.suffix.casefold() in SUFFIXES]
         whole = sum(file.stat().st_size for file in files) <= MOST_BYTES
-        found: list[_List] = []
+        lists: list[_List] = []
         unreadable: dict[str, DataError] = {}
         for file in files:
             path = file.relative_to(self.root).as_posix()
             try:
                 for key, shape, rows in lists_in(file, sys.maxsize if whole else SAMPLE):
-                    found.append(_List(path, key, shape, [flat(row.cells) for row in rows]))
+                    lists.append(_List(path, key, shape, [flat(row.cells) for row in rows]))
                     cells = (cell for row in rows for cell in row.cells.items())
                     self.nulls |= {column: None for column, value in cells if value is None}
             except DataError as error:
                 if file.suffix.casefold() != ".json":
                     raise
                 unreadable[path] = error  # A JSON file may have no records: it has settings.
-        if unreadable and not found:
+        if unreadable and not lists:
             raise next(iter(unreadable.values()))
-        asking = [each for each in found if self._asks(each)] or found
-        used = {each.path for each in asking}
-        others = [each for each in found if each not in asking]
-        for path in dict.fromkeys([*(each.path for each in others), *unreadable]):
+        asking = [table for table in lists if self._asks(table)] or lists
+        used = {table.path for table in asking}
+        left_lists = [table for table in lists if table not in asking]
+        for path in dict.fromkeys([*(table.path for table in left_lists), *unreadable]):
             if path not in used:
                 self.ignored.append(path)
                 self.notes.append(_("no questions in {}: ignored", path))
             else:
-                keys = [".".join(each.key) for each in others if each.path == path]
+                keys = [".".join(table.key) for table in left_lists if table.path == path]
                 self.notes.append(_("no questions in {}, {}: not read", path, ", ".join(keys)))
         return asking
 
@@ -214,17 +214,17 @@ class _Draft:
         ordered = columns[::-1]
         plain = {_plain(column.rpartition(".")[2]): column for column in ordered if "." in column}
         plain |= {_plain(column): column for column in ordered}
-        found = {
+        columns_of = {
             role: list(dict.fromkeys(plain[name] for name in names if name in plain))
             for role, names in self.words.roles.items()
         }
-        return {role: role_columns for role, role_columns in found.items() if role_columns}
+        return {role: role_columns for role, role_columns in columns_of.items() if role_columns}
 
     def _from_tables(self) -> None:
         """Draft the keys of a mapping that are not stated."""
-        named = self._named_roles(self.columns)
-        self.roles = {role: role_columns[0] for role, role_columns in named.items()}
-        self._choose_answers(named)
+        role_columns = self._named_roles(self.columns)
+        self.roles = {role: columns[0] for role, columns in role_columns.items()}
+        self._choose_answers(role_columns)
         self._choose_options()
         if image := self.roles.get("image"):
             numbered = re.compile(re.escape(_plain(str(image))) + "[0-9]{1,2}")
@@ -255,19 +255,26 @@ class _Draft:
         self.made["fields"] = drafted
         self._others(drafted)
 
-    def _choose_answers(self, named: dict[str, list[str]]) -> None:
+    def _choose_answers(self, role_columns: dict[str, list[str]]) -> None:
         """The answer in both scripts, and a TODO where two other columns could be it."""
         for role in ("question", "answer"):
             scripts = (f"{role}_simplified", f"{role}_traditional")
-            others = {named[script][0] for script in scripts if script in named}
+            script_columns = {
+                role_columns[script][0] for script in scripts if script in role_columns
+            }
             rivals = [
                 column
-                for number, column in enumerate(named.get(role, ()))
-                if column not in others and not (number and _plain(column) in self.words.metadata)
+                for number, column in enumerate(role_columns.get(role, ()))
+                if column not in script_columns
+                and not (number and _plain(column) in self.words.metadata)
             ]
             if rivals:
                 self.roles[role] = rivals[0] if len(rivals) == 1 else self._todo(either(rivals))
-        both = tuple(named[r][0] for r in ("answer_traditional", "answer_simplified") if r in named)
+        both = tuple(
+            role_columns[r][0]
+            for r in ("answer_traditional", "answer_simplified")
+            if r in role_columns
+        )
         if self.roles.get("answer") in both and len(both) > 1:
             self.roles["answer"] = both
         if "answer_index" in self.roles:
@@ -296,32 +303,34 @@ class _Draft:
         is_constant = bool(self.stated.get("constants", {}).get("task"))
         outer = () if self.src.is_file() else (self.root.name,)
         self.made["tables"] = []
-        for each in self.lists:
-            table = {"path": each.path, "key": each.key, "shape": each.shape}
+        for source_list in self.lists:
+            table = {"path": source_list.path, "key": source_list.key, "shape": source_list.shape}
             self.made["tables"].append(table)
-            missing = not column or any(not _text(row, column) for row in each.rows)
+            missing = not column or any(not _text(row, column) for row in source_list.rows)
             if missing and not is_stated:
-                path = PurePosixPath(each.path)
-                found = _named_in((*each.key[::-1], path.stem, *path.parent.parts[::-1], *outer))
-                self.said += found
-                if len(found) == 1 or not is_constant:
-                    table["task"] = self._only(found)
+                path = PurePosixPath(source_list.path)
+                named_tasks = _named_in(
+                    (*source_list.key[::-1], path.stem, *path.parent.parts[::-1], *outer)
+                )
+                self.said += named_tasks
+                if len(named_tasks) == 1 or not is_constant:
+                    table["task"] = self._only(named_tasks)
         if not column or is_stated:
             return
         values: dict[str, str] = {}
         domain = self.roles.get("domain", "")
         for value, within in {(_text(row, column), _text(row, domain)): None for row in self.rows}:
-            found = tasks_called(value, within) if value else []
-            self.said += found
-            if value and len(found) != 1:
-                values[value] = self._only(found)
+            named_tasks = tasks_called(value, within) if value else []
+            self.said += named_tasks
+            if value and len(named_tasks) != 1:
+                values[value] = self._only(named_tasks)
         self.made["values"] = {"task": values} if values else {}
 
-    def _only(self, found: list[Task]) -> str:
+    def _only(self, named_tasks: list[Task]) -> str:
         """The id of the only task that was found."""
-        if len(found) == 1:
-            return found[0].id
-        return self._todo(either(each.id for each in found[:6]) or _("an id of keju tasks"))
+        if len(named_tasks) == 1:
+            return named_tasks[0].id
+        return self._todo(either(kind.id for kind in named_tasks[:6]) or _("an id of keju tasks"))
 
     # ---- ids, images and answers
 
@@ -446,9 +455,9 @@ def _plain(name: str) -> str:
 def _named_in(words: tuple[str, ...]) -> list[Task]:
     """The tasks that a path names: its first word that names one, others those of their domain."""
     for word in words:
-        if found := tasks_called(word):
-            of_domain = (tasks_called(word, other) for other in words)
-            return next((tasks for tasks in of_domain if len(tasks) == 1), found)
+        if named_tasks := tasks_called(word):
+            of_domain = (tasks_called(word, domain) for domain in words)
+            return next((tasks for tasks in of_domain if len(tasks) == 1), named_tasks)
     return []
 
 
@@ -462,7 +471,7 @@ def _columns(rows: Iterable[JsonObject]) -> list[str]:
 def _unused(name: str, names: Table_[str, object]) -> str:
     """A name that is not in use: `name`, or ``NAME_2`` and so on."""
     numbered = (f"{name}_{number}" for number in count(2))
-    return name if name not in names else next(each for each in numbered if each not in names)
+    return name if name not in names else next(part for part in numbered if part not in names)
 
 
 def _text(row: JsonObject, columns: Columns) -> str:

@@ -52,7 +52,7 @@ def decode(data: bytes, file: Path, encoding: str = "") -> Decoded:
         UsageError: there is no encoding of that name.
         DataError: it is not in that encoding, or it is uncertain in which one it is.
     """
-    encoding = encoding or _detect(data[:HEAD], file, whole=len(data) <= HEAD)
+    encoding = encoding or _detect(data[:HEAD], file, is_whole=len(data) <= HEAD)
     try:
         return Decoded(data.decode(codec_of(encoding)).removeprefix("\ufeff"), encoding)
     except UnicodeError:
@@ -65,11 +65,11 @@ def encoding_of(data: bytes, file: Path, encoding: str = "") -> str:
     Raises:
         DataError: as `decode`.
     """
-    return encoding or _detect(data[:HEAD], file, whole=False)
+    return encoding or _detect(data[:HEAD], file, is_whole=False)
 
 
-def _detect(head: bytes, file: Path, *, whole: bool) -> str:
-    """The encoding of a text from its beginning; `whole`: it does not end within a character."""
+def _detect(head: bytes, file: Path, *, is_whole: bool) -> str:
+    """The encoding of a text from its beginning; `is_whole`: it does not end within a character."""
     if head.startswith(_NO_TEXTS):
         raise DataError(
             "an archive, a PDF or a file of an office program, not a text",
@@ -78,7 +78,7 @@ def _detect(head: bytes, file: Path, *, whole: bool) -> str:
         )
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "UTF-16"
-    if _decoded(head, "utf-8", whole=whole) is not None:
+    if _decoded(head, "utf-8", is_whole=is_whole) is not None:
         if 3 * head.count(0) > len(head):  # Letters in UTF-16 without its mark.
             raise _undecodable(head, file)
         return UTF_8
@@ -87,7 +87,7 @@ def _detect(head: bytes, file: Path, *, whole: bool) -> str:
     texts = {
         name: text
         for name, codec in _OTHERS.items()
-        if (text := _decoded(head, codec, whole=whole)) and not _IN_NO_TEXT.search(text)
+        if (text := _decoded(head, codec, is_whole=is_whole)) and not _IN_NO_TEXT.search(text)
     }
     if not texts.keys() & {"GB18030", "Big5"}:
         raise _undecodable(head, file)
@@ -119,10 +119,10 @@ def codec_of(encoding: str) -> str:
     return UTF_8 if codecs.lookup(encoding).name == "utf-8" else _OTHERS.get(encoding, encoding)
 
 
-def _decoded(head: bytes, codec: str, *, whole: bool) -> str | None:
+def _decoded(head: bytes, codec: str, *, is_whole: bool) -> str | None:
     """The beginning of a text in an encoding; None if it is not in it."""
     try:
-        return codecs.getincrementaldecoder(codec)().decode(head, whole)
+        return codecs.getincrementaldecoder(codec)().decode(head, is_whole)
     except UnicodeDecodeError:
         return None
 

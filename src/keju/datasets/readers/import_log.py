@@ -85,11 +85,15 @@ class ImportLog:
     def fields(self) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...], tuple[str, ...]]:
         """The fields of each role, those kept as metadata, and those ignored."""
         used = {role: tuple(n) for (kind, role), n in self._columns.items() if kind == "used"}
-        named = {field for fields in used.values() for field in fields}
-        kept = [field for field in self._columns.get(("kept", ""), ()) if field not in named]
-        named.update(kept)
-        ignored = (field for field in self._columns.get(("ignored", ""), ()) if field not in named)
-        return used, tuple(kept), tuple(ignored)
+        role_fields = {field for fields in used.values() for field in fields}
+        metadata = [
+            field for field in self._columns.get(("kept", ""), ()) if field not in role_fields
+        ]
+        role_fields.update(metadata)
+        ignored = (
+            field for field in self._columns.get(("ignored", ""), ()) if field not in role_fields
+        )
+        return used, tuple(metadata), tuple(ignored)
 
     def columns(self, used: Mapping[str, str], every: Iterable[str]) -> None:
         """Record the columns of a table: those used, by role, and of all of them the ignored."""

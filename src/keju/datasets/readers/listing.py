@@ -62,9 +62,9 @@ class Listing:
         paths: Iterable[Path] = [src]
         if src.is_dir():
             paths = (place / name for place, __, files in walk(src) for name in files)
-        found = [path.relative_to(self.root).as_posix() for path in islice(paths, MOST_FILES + 1)]
-        self.complete = len(found) <= MOST_FILES
-        self.files = tuple(sorted(map(PurePosixPath, found[:MOST_FILES])))
+        names = [path.relative_to(self.root).as_posix() for path in islice(paths, MOST_FILES + 1)]
+        self.complete = len(names) <= MOST_FILES
+        self.files = tuple(sorted(map(PurePosixPath, names[:MOST_FILES])))
         self._left = MOST_READ
         self._texts: dict[PurePosixPath, str] = {}
         self._records: dict[tuple[PurePosixPath, int], list[JsonObject]] = {}

@@ -240,8 +240,8 @@ class _Transcriptions(dict[tuple[str, ...], tuple[int, str]]):
 
     def complete(self, item: Item) -> Item:
         """The item with the transcription of its images, if it has none."""
-        known = None if item.transcription else self.get(tuple(ref.sha256 for ref in item.images))
-        return replace(item, transcription=known[1]) if known else item
+        learned = None if item.transcription else self.get(tuple(ref.sha256 for ref in item.images))
+        return replace(item, transcription=learned[1]) if learned else item
 
 
 class _Part(NamedTuple):
@@ -494,16 +494,16 @@ class _ItemMaker:
         if not name:
             hint = _("Set task in [constants] or [fields]")
             raise place.error(_("the mapping does not give a task"), hint)
-        named = tasks_called(name, domain)
-        if len(named) != 1:
-            why = _("several tasks have") if named else _("no task has")
+        tasks = tasks_called(name, domain)
+        if len(tasks) != 1:
+            why = _("several tasks have") if tasks else _("no task has")
             hint = _(
                 "Add to [values.task]: {} = the id of a task (ids: keju tasks), set task in "
                 "[constants] (--option constants.task=T7), or define it: --benchmark",
                 f'"{text[:20]}"',
             )
             raise place.error(_("{} the name {!r}", why, name[:20]), hint)
-        return named[0]
+        return tasks[0]
 
     # ---- its question and answer
 
@@ -531,7 +531,7 @@ class _ItemMaker:
             boxes = boxes_in(cells[0], images, place) if cells else ()
             answer = NO_BOXES if cells and not boxes else ""
             return question, {"answer": answer, "answer_simplified": simplified, "boxes": boxes}
-        answer, *others = self._accepted(record, part, query.form) or [""]
+        answer, *texts_beside = self._accepted(record, part, query.form) or [""]
         printed = options_in(question) if query.form == "letter" else ()
         options = printed
         if query.form == "letter" and not printed:
@@ -552,8 +552,8 @@ class _ItemMaker:
                 raise place.error(_("the record has no options"), hint)
             self._without_options += 1
         also = record.texts(fields.get("also_accepted", ()))
-        others += [self._replaced("also_accepted", text) for text in also]
-        accepted = tuple(text for text in dict.fromkeys(others) if text != answer)
+        texts_beside += [self._replaced("also_accepted", text) for text in also]
+        accepted = tuple(text for text in dict.fromkeys(texts_beside) if text != answer)
         return question, {
             "answer": answer, "answer_simplified": simplified, "also_accepted": accepted,
         }  # fmt: skip

@@ -89,8 +89,8 @@ def records_of(src: Path, mapping: Mapping) -> Iterator[Record]:
     if mapping.columns:
         records = (_with_columns(record, mapping) for record in records)
     if mapping.only:
-        wanted = mapping.only.items()
-        records = (r for r in records if all(r.cell(column) == text for column, text in wanted))
+        texts = mapping.only.items()
+        records = (r for r in records if all(r.cell(column) == text for column, text in texts))
     return records
 
 
@@ -266,8 +266,8 @@ def named_groups(
         raise UsageError("not a regular expression: {}", answer["error"])
     if not answer["groups"]:
         raise UsageError("the regular expression has no named group, such as (?P<book>[^/]+)")
-    found: list[dict[str, str] | None] = answer["found"]
-    return found
+    groups: list[dict[str, str] | None] = answer["found"]
+    return groups
 
 
 # ---- second tables
@@ -398,19 +398,19 @@ class NamedColumns:
             return
         # A misspelt name leaves another column unnamed; the misspelt one is the mistake.
         absent = self._wanted.keys() - self._known
-        for wanted in nearest_names(column, absent):
-            raise self._absent(wanted, [column])
+        for column_name in nearest_names(column, absent):
+            raise self._absent(column_name, [column])
         name = shortened(column)
         raise place.error(
             _("the column {!r} is neither mapped nor ignored", name),
             _('Name it in [fields] or [metadata], or add it to ignored = ["{}"]', name),
         )
 
-    def _absent(self, column: str, others: Iterable[str]) -> DataError:
+    def _absent(self, column: str, names: Iterable[str]) -> DataError:
         return DataError(
             "no record has a column {!r}.{}",
             column,
-            did_you_mean(nearest_names(column, others)),
+            did_you_mean(nearest_names(column, names)),
             file=min(self._files) if len(self._files) == 1 else None,
             item=self._wanted[column],
             hint=_("Columns: {}", ", ".join(sorted(self._seen)[:40])),

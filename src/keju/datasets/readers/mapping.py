@@ -200,8 +200,8 @@ def tasks_called(text: str, domain: str = "") -> list[Task]:
     numbered = _NUMBERED.fullmatch(text.strip())
     if numbered and has_task(f"T{numbered[1]}"):
         return [task(f"T{numbered[1]}")]
-    named = tasks_named(text)
-    return (tasks_named(text, domain) or named) if len(named) > 1 else named
+    tasks = tasks_named(text)
+    return (tasks_named(text, domain) or tasks) if len(tasks) > 1 else tasks
 
 
 def todos(mapping: Mapping) -> list[tuple[str, str]]:

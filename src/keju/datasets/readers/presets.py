@@ -173,11 +173,11 @@ def _detect_whole(listing: Listing, preset: Preset) -> Detection | None:
     if not mapping.tables:
         return _detect_pages(listing, preset, mapping)
     paths = _tables(listing, (table.path for table in mapping.tables))
-    found = [(path, listing.records(path)) for path in paths]
-    fits = [_fit_of(records, preset, mapping) for __, records in found if records]
+    tables = [(path, listing.records(path)) for path in paths]
+    fits = [_fit_of(records, preset, mapping) for __, records in tables if records]
     if not fits or not min(fits):
         return None
-    names = ", ".join(shortened(path.as_posix()) for path, records in found[:3])
+    names = ", ".join(shortened(path.as_posix()) for path, records in tables[:3])
     what = _("{}: {}, {}", preset.benchmark or preset.name, names, _count_images(listing))
     return Detection(min(fits), what)
 
@@ -214,8 +214,10 @@ def _fit_of(records: list[JsonObject], preset: Preset, mapping: Mapping) -> floa
     column = mapping.fields.get("task")
     names = mapping.values.get("task", {})
     words = {str(record.get(column, "")) for record in records} if isinstance(column, str) else ()
-    named = (tasks_called(names.get(word, word)) for word in words)
-    return float(all(preset.benchmark in {each.benchmark for each in tasks} for tasks in named))
+    task_lists = (tasks_called(names.get(word, word)) for word in words)
+    return float(
+        all(preset.benchmark in {kind.benchmark for kind in tasks} for tasks in task_lists)
+    )
 
 
 DRAFTED = reader_of(

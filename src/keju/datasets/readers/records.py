@@ -46,7 +46,7 @@ def place_words(item: str) -> str:
 
 
 def map_fields(
-    file: Path, records: Sequence[JsonObject], wanted: Mapping[str, Field]
+    file: Path, records: Sequence[JsonObject], roles: Mapping[str, Field]
 ) -> dict[str, str]:
     """The name of each field in these records, by role; of an optional one only if it exists.
 
@@ -57,11 +57,11 @@ def map_fields(
     """
     keys = list(dict.fromkeys(key for record in records for key in record))
     plain = {plain_field(key): key for key in reversed(keys)}
-    found: dict[str, str] = {}
-    for role, field in wanted.items():
+    names_of: dict[str, str] = {}
+    for role, field in roles.items():
         names = [plain[name] for name in map(plain_field, field.names) if name in plain]
         if names:
-            found[role] = names[0]
+            names_of[role] = names[0]
         elif field.required:
             problem = _(
                 "no field for the {} (expected {}); found the fields {}",
@@ -70,7 +70,7 @@ def map_fields(
                 ", ".join(keys[:30]) or _("none"),
             )
             raise DataError(problem, file=file, hint=_("Rename it to {}", field.names[0]))
-    return found
+    return names_of
 
 
 def text_of(record: JsonObject, key: str | None, place: Place) -> str:
