@@ -241,7 +241,10 @@ def test_hostile_annotations_are_refused_in_one_line(read, tmp_path, name):
 def test_a_line_of_a_table_without_numbers_is_an_image_without_boxes(read, tmp_path):
     forms.images(tmp_path / "s")
     put(tmp_path / "s/boxes.csv", HEADS + "bone1.png,1,1,9,9\nbone2.png,,,,\nbone3.png,,,,\n")
-    with pytest.raises(DataError, match=r"2 images without boxes: images/bone2\.png, .*negatives"):
+    with pytest.raises(
+        DataError,
+        match=r"2 images without boxes: images/bone2\.png \(nothing in boxes\.csv\), .*negatives",
+    ):
         read("obi-recognition", tmp_path / "s")
     done = read("obi-recognition", tmp_path / "s", skip_missing="yes")
     assert where(done) == {"bone1.png": (box(1, 1, 9, 9),)}

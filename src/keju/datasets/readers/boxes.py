@@ -99,9 +99,13 @@ _TABLES = (
 
 
 class Annotations(NamedTuple):
-    """The boxes on each image that has an annotation, even an empty one; and notes for the user."""
+    """The boxes on each image that has an annotation, even an empty one; and notes for the user.
+
+    `files` has the annotation file of each such image.
+    """
 
     of: dict[Path, list[Drawn]]
+    files: dict[Path, Path]
     notes: list[str]
 
 
@@ -231,8 +235,7 @@ def collect_boxes(
     Raises:
         DataError: a file does not have the form, or an image is missing, unless such are skipped.
     """
-    annotations = Annotations({}, [])
-    first: dict[Path, Path] = {}
+    annotations = Annotations({}, {}, [])
     missing: dict[str, Place] = {}
     counts: Counter[str] = Counter()
     for file in files:
@@ -242,10 +245,11 @@ def collect_boxes(
             if path is None:
                 missing.setdefault(image, place)
                 continue
-            if first.setdefault(path, file) != file:
+            first = annotations.files.setdefault(path, file)
+            if first != file:
                 raise DataError(
                     "{} also has the boxes of {}",
-                    shortened(first[path].name),
+                    shortened(first.name),
                     path.name,
                     file=file,
                     hint="Keep one of the two files",

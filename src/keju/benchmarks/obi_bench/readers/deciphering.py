@@ -43,11 +43,15 @@ class DecipheringSettings(SourceSettings, frozen=True, kw_only=True):
 
 
 class Character(NamedTuple):
-    """An image of a character to ask about; without a group it is undeciphered."""
+    """An image of a character to ask about; without a group it is undeciphered.
+
+    `line` names it in notes.
+    """
 
     crop: Crop
     group: str
     metadata: Mapping[str, str]
+    line: str
     description: str = ""
 
 
@@ -70,7 +74,7 @@ def read_deciphering(
         characters, notes = _of_release(records, settings.seed)
     else:
         characters, notes = _of_table(records, table)
-    for crop, group, metadata, description in characters:
+    for crop, group, metadata, _line, description in characters:
         ref = writer.add_image(source_bytes(crop.path), str(crop.path))
         pattern = Item(
             id=crop.id,
@@ -99,7 +103,7 @@ def _of_table(
             character = _released(records, crops[path])
         else:
             crop = Crop(place, name, name, text or name)
-            character = Character(crop, crop.owner if text else "", place.source.about)
+            character = Character(crop, crop.owner if text else "", place.source.about, name)
         frequency = cells["frequency"]
         more = {
             "character": text,
@@ -107,7 +111,11 @@ def _of_table(
             "frequency": str(int(frequency)) if frequency else "",
         }
         metadata = {**character.metadata, **{key: value for key, value in more.items() if value}}
-        characters.append(character._replace(metadata=metadata, description=cells["description"]))
+        characters.append(
+            character._replace(
+                metadata=metadata, line=cells["line"], description=cells["description"]
+            )
+        )
     copies = Copies([character.crop for character in characters])
     characters = [character for character in characters if copies.is_usable(character.crop)]
     return characters, list(copies.notes())
@@ -142,7 +150,7 @@ def _released(records: Records, crop: Crop) -> Character:
         metadata["subset"] = _RADICAL
     elif tier and (tier in subsets or not subsets):
         metadata["subset"] = tier
-    return Character(crop, crop.owner, metadata)
+    return Character(crop, crop.owner, metadata, crop.key)
 
 
 def tier_of(frequency: int) -> str:
@@ -154,7 +162,7 @@ def tier_of(frequency: int) -> str:
 def _counts(source: Source, characters: Sequence[Character]) -> Iterator[str]:
     """Notes on how many characters are asked without a description, and which are undeciphered."""
     bare = [character for character in characters if not character.description]
-    unknown = [character.crop.key for character in bare if not character.group]
+    unknown = [character.line for character in bare if not character.group]
     yield from note_unlike_print(source, len(characters) - len(unknown))
     if bare:
         yield _(
@@ -162,7 +170,7 @@ def _counts(source: Source, characters: Sequence[Character]) -> Iterator[str]:
             "descriptions.csv with the columns image and description",
             len(bare),
             len(characters),
-            join_names(character.crop.key for character in bare),
+            join_names(character.line for character in bare),
         )
     if unknown:
         yield _("undeciphered: {} ({})", len(unknown), join_names(unknown))

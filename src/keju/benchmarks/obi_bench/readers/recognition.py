@@ -76,11 +76,15 @@ def read_recognition(
     yield from annotations.notes
     boxed, negatives, bare = _sort_images(place, paths, annotations.of)
     if bare:
+        files = annotations.files
         note = n_(
             "{n:,} image without boxes: {}",
             "{n:,} images without boxes: {}",
             len(bare),
-            join_names(map(place.name_of, bare)),
+            join_names(
+                place.name_of(path) + (f" (nothing in {files[path].name})" if path in files else "")
+                for path in bare
+            ),
             hint=_(
                 "Draw them; or move images without characters into a folder {}; or skip them: "
                 "--option skip-missing=yes",

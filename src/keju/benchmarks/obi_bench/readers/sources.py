@@ -416,8 +416,8 @@ def _characters_file(place: SourceFolder) -> Path | None:
 def read_descriptions(place: SourceFolder) -> dict[Path, dict[str, str]] | None:
     """The lines of the table ``descriptions`` by their image; None if the source has no such table.
 
-    A line has a text for each column; a missing cell is empty. Images are named from the source's
-    folder on, or from the folder ``images`` in it.
+    A line has a text for each column, empty for a missing cell, and its place as ``line``. Images
+    are named from the source's folder on, or from the folder ``images`` in it.
 
     Raises:
         DataError: the source has several tables, a column or an image is missing, a frequency is
@@ -443,7 +443,7 @@ def read_descriptions(place: SourceFolder) -> dict[Path, dict[str, str]] | None:
         if frequency and not (frequency.isascii() and frequency.isdigit()):
             problem = _("the frequency {!r} is not a number", frequency[:20])
             raise line.error(problem, _("Write digits"))
-        described[path] = texts
+        described[path] = texts | {"line": line.item}
     return described
 
 
