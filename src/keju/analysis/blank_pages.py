@@ -1,4 +1,4 @@
-"""Blank pages in a run: invented text in `keju score`, its JSON, the report and its CSV."""
+"""Blank pages in a run: invented text in the JSON of `keju score`, the report and its CSV."""
 
 from __future__ import annotations
 

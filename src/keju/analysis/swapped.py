@@ -48,7 +48,7 @@ MOST_TRIGRAMS = 1_000_000
 """Maximum trigrams in the index, about 200 MB."""
 
 MOST_LINES = 20
-"""Maximum pages that `keju score` prints."""
+"""Maximum pages that `keju ocr-report` prints."""
 
 _LONGEST = 20_000
 _CANDIDATES = 3
@@ -264,7 +264,7 @@ def saw_page(response: Response, role: str) -> bool:
 
 
 def swap_lines(check: SwapCheck, hint: str = "") -> Iterator[Text]:
-    """Output of `keju score`: at most `MOST_LINES` pages, a hint, and the unchecked pages."""
+    """Output of `keju ocr-report`: at most `MOST_LINES` pages, a hint, and the unchecked pages."""
     found = check.found
     yield from (each.line for each in found[:MOST_LINES])
     if len(found) > MOST_LINES:

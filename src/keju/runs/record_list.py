@@ -131,13 +131,13 @@ class StoredItems(RecordList[Item]):
 
     def place_of(self, record: Response | Score) -> int | None:
         """The place of the item of a response or score; None where there is none."""
-        found = self._find(record)
-        return found[0] if found else None
+        place_and_item = self._find(record)
+        return place_and_item[0] if place_and_item else None
 
     def item_of(self, record: Response | Score) -> Item | None:
         """The item of a response or score; None where there is none."""
-        found = self._find(record)
-        return found[1] if found else None
+        place_and_item = self._find(record)
+        return place_and_item[1] if place_and_item else None
 
     def _find(self, record: Response | Score) -> tuple[int, Item] | None:
         name = record.task, record.query, record.item

@@ -253,7 +253,7 @@ def _task_result(
 
 
 def _declared_query(name: str, query: str) -> Query:
-    return next(each for each in task(name).queries if each.name == query)
+    return next(form for form in task(name).queries if form.name == query)
 
 
 def _most_frequent_first(counts: Counter[str]) -> dict[str, int]:

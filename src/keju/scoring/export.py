@@ -60,8 +60,8 @@ def json_by_model(frames: Iterable[pl.DataFrame], results: Sequence[Result]) -> 
                     "tasks": _by_metric(result.tasks, lambda metric: metric.value),
                     "signatures": {
                         metric.metric: metric.signature
-                        for each in result.tasks
-                        for metric in each.metrics
+                        for of_task in result.tasks
+                        for metric in of_task.metrics
                     },
                 }
             case "with-reasoning":
@@ -170,9 +170,9 @@ def _summary(result: Result) -> Json:
         "without_failures": _by_metric(result.tasks, lambda metric: metric.without_failures),
         "item_means": _by_metric(result.tasks, lambda metric: metric.item_mean),
         "layers": {
-            json_task_name(each.task, each.query): metric.layers
-            for each in result.tasks
-            for metric in each.metrics
+            json_task_name(of_task.task, of_task.query): metric.layers
+            for of_task in result.tasks
+            for metric in of_task.metrics
             if metric.layers
         },
         "notes": {

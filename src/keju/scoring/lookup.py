@@ -27,10 +27,9 @@ def metric_of(protocol: Protocol, benchmark: str, form: AnswerForm, name: str) -
     own, ours = own_metrics(), keju_metrics()
     protocol = "official" if protocol == "with-reasoning" else protocol
     general = (protocol, "", form, name)
-    found = own.get((protocol, benchmark, form, name)) or own.get(general)
-    return (
-        found or ours.get((protocol, official_source(benchmark), form, name)) or ours.get(general)
-    )
+    own_metric = own.get((protocol, benchmark, form, name)) or own.get(general)
+    official = (protocol, official_source(benchmark), form, name)
+    return own_metric or ours.get(official) or ours.get(general)
 
 
 def metrics() -> Iterator[Metric]:

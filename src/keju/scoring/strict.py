@@ -78,8 +78,8 @@ def _accepted_answers(sample: ScoringSample) -> tuple[Sequence[str], Sequence[st
     form="letter",
     prepare=ONE_LETTER,
 )
-def _right_letter(truth: str, taken: str | None) -> float:
-    return float(taken == truth)
+def _right_letter(reference: str, answer: str | None) -> float:
+    return float(answer == reference)
 
 
 @_strict(
@@ -89,10 +89,10 @@ def _right_letter(truth: str, taken: str | None) -> float:
     form="letter",
     prepare=ONE_LETTER._replace(inputs=_letter_pair_with_count),
 )
-def _right_letter_above_chance(truth: str, taken: str | None, offered: int) -> float:
-    if taken is None:
+def _right_letter_above_chance(reference: str, answer: str | None, offered: int) -> float:
+    if answer is None:
         return 0.0
-    return 1.0 if taken == truth else -1 / (offered - 1)
+    return 1.0 if answer == reference else -1 / (offered - 1)
 
 
 @_strict(
@@ -233,8 +233,8 @@ def _marks_found(counts: HitCounts) -> Hits:
     part="precision",
 )
 @_names("F1", "F1 of sets of names", part="f1")
-def _names_found(truth: frozenset[str], found: frozenset[str]) -> Hits:
-    return Hits(len(truth & found), len(found), len(truth))
+def _names_found(reference: frozenset[str], answer: frozenset[str]) -> Hits:
+    return Hits(len(reference & answer), len(answer), len(reference))
 
 
 # Pairs: the ranking that the answers to all pairs of an item make.
@@ -390,8 +390,8 @@ def _error_rate(pairs: dict[Layer, Pair], _counts: EditCounts) -> MetricValue:
     worst=1.0,
     higher_is_better=False,
 )
-def _recognition_error(reference: str, read: str) -> MetricValue:
-    parts = error_parts(reference, read)
+def _recognition_error(reference: str, answer: str) -> MetricValue:
+    parts = error_parts(reference, answer)
     return ratio(parts.recognition, parts.expected, parts.recognition_error)
 
 
@@ -401,8 +401,8 @@ def _recognition_error(reference: str, read: str) -> MetricValue:
     over=_EDITS_OF_ALL,
     higher_is_better=False,
 )
-def _layout_error(reference: str, read: str) -> MetricValue:
-    parts = error_parts(reference, read)
+def _layout_error(reference: str, answer: str) -> MetricValue:
+    parts = error_parts(reference, answer)
     return ratio(parts.layout, parts.expected, parts.layout_error)
 
 

@@ -22,15 +22,15 @@ def comparison_table(compared: Comparison) -> Table:
         right=[1, 2, 3, 4, 5],
     )
     table.columns[0].no_wrap = False
-    for each in compared.tasks:
-        label = metric_label(each.task, each.query, compared.protocol, each.metric)
+    for task in compared.tasks:
+        label = metric_label(task.task, task.query, compared.protocol, task.metric)
         table.add_row(
-            f"{task_name(each.task, each.query)} {label}",
-            _format_value(each.first, each.first_if_right, better=each.better == "first"),
-            _format_value(each.second, each.second_if_right, better=each.better == "second"),
-            translate(format_difference(each)),
-            format_interval((each.low, each.high), "+.1f", scale=100),
-            translate(describe_undecided(each)) if each.undecided else format_p(each.p_holm),
+            f"{task_name(task.task, task.query)} {label}",
+            _format_value(task.first, task.first_if_right, better=task.better == "first"),
+            _format_value(task.second, task.second_if_right, better=task.better == "second"),
+            translate(format_difference(task)),
+            format_interval((task.low, task.high), "+.1f", scale=100),
+            translate(describe_undecided(task)) if task.undecided else format_p(task.p_holm),
         )
     return table
 

@@ -142,18 +142,18 @@ def _mean_cell(found: BenchmarkResult | None) -> str:
 
 def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequence[str]) -> Table:
     table = plain_table(*name_columns("task", "metric"), *heads, right=range(2, 2 + len(heads)))
-    found: dict[tuple[str, str, Protocol], dict[str, dict[_Who, MetricResult]]] = {}
+    by_task: dict[tuple[str, str, Protocol], dict[str, dict[_Who, MetricResult]]] = {}
     for result in kept:
         for scored in result.tasks:
-            by_metric = found.setdefault((scored.task, scored.query, result.protocol), {})
+            by_metric = by_task.setdefault((scored.task, scored.query, result.protocol), {})
             # The paper's formulas have no main one.
-            shown = scored.metrics if result.protocol == "printed" else scored.metrics[:1]
-            for value in shown:
+            listed = scored.metrics if result.protocol == "printed" else scored.metrics[:1]
+            for value in listed:
                 by_metric.setdefault(value.metric, {})[result.model, result.variant] = value
     last = ""
     notes: dict[str, str] = {}
     for each, query, protocol in _catalogue():
-        for metric, values in found.get((each.id, query.name, protocol), {}).items():
+        for metric, values in by_task.get((each.id, query.name, protocol), {}).items():
             label = metric_label(each.id, query.name, protocol, metric)
             if protocol == "official" and (note := query.official_note):
                 label += " " + notes.setdefault(note, f"[{len(notes) + 1}]")
@@ -162,7 +162,7 @@ def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequen
             table.add_row(name if name != last else "", f"{protocol} {label}", *cells)
             last = name
     captions = [f"{mark} {translate(note)}" for note, mark in notes.items()]
-    if any(protocol == "with-reasoning" for _, _, protocol in found):
+    if any(protocol == "with-reasoning" for _, _, protocol in by_task):
         captions.append(_("with-reasoning: official with the reasoning field, as {}", FORM))
     if captions:
         table.caption = format_literal("\n".join(captions))
@@ -198,11 +198,11 @@ def _catalogue() -> Iterator[tuple[Task, Query, Protocol]]:
                 yield each, query, protocol
 
 
-def _value(found: MetricResult | None, notes: dict[str, str]) -> str:
+def _value(result: MetricResult | None, notes: dict[str, str]) -> str:
     """The value with the mark of its note, which is added to the notes if it is new."""
-    if found is None:
+    if result is None:
         return NOTHING
-    if found.value is None:
+    if result.value is None:
         return _("unscored")
-    mark = notes.setdefault(found.note, f"[{len(notes) + 1}]") if found.note else ""
-    return f"{mark} {percent_range(found.value, found.value_if_right)}".strip()
+    mark = notes.setdefault(result.note, f"[{len(notes) + 1}]") if result.note else ""
+    return f"{mark} {percent_range(result.value, result.value_if_right)}".strip()
