@@ -230,8 +230,8 @@ class RequestOptions:
         from keju.models.decoding import parse_extra_body, read_system_prompt
         from keju.running.options import RunOptions
 
-        given = asdict(self)
-        del given["engine"], given["ray_address"]
-        given["system_prompt"] = read_system_prompt(self.system_prompt)
-        given["extra_body"] = parse_extra_body(self.extra_body or ())
-        return RunOptions(**given)
+        values = asdict(self)
+        del values["engine"], values["ray_address"]
+        values["system_prompt"] = read_system_prompt(self.system_prompt)
+        values["extra_body"] = parse_extra_body(self.extra_body or ())
+        return RunOptions(**values)

@@ -223,9 +223,9 @@ def plan_judging(
     """Count the requests to judges or extractors and estimate their cost; sends nothing."""
     policy, counts = policy or Policy(), []
     for judge in judges:
-        known, count = ResponseStore(folder).known(judge.name), PlannedModel(judge, policy)
+        stored_slots, count = ResponseStore(folder).known(judge.name), PlannedModel(judge, policy)
         for request in questions(judge):
-            if Slot(key_of(request, judge), request.item, request.candidate) in known:
+            if Slot(key_of(request, judge), request.item, request.candidate) in stored_slots:
                 count.row(request.task).stored += 1
             else:
                 count.add(request, folder.reply_tokens)

@@ -269,11 +269,11 @@ class PageIndex(DiskIndex):
             "SELECT count(DISTINCT inside), form FROM pages WHERE inside <> '' GROUP BY form "
             "ORDER BY form"
         )
-        found, shown = (
+        pages_with_file, counts = (
             self._pages - len(missing),
             listed(f"{count:,} {form}" for count, form in forms),
         )
-        yield _("results for {:,} of {:,} pages (files: {})", found, self._pages, shown)
+        yield _("results for {:,} of {:,} pages (files: {})", pages_with_file, self._pages, counts)
         if missing:
             yield _("pages without a result file ({:,}): {}", len(missing), without_file)
         if unused:

@@ -200,10 +200,10 @@ def _names_in(spec: str) -> set[str]:
         return set().union(*map(_names_in, parts))
     if role_of(_VERSION.split(spec.partition(":")[0])[0]) != "answers":
         spec = _VERSION.split(spec, maxsplit=1)[0]
-    kind, __, rest = spec.casefold().partition(":")
+    kind, __, model = spec.casefold().partition(":")
     if kind == "inspect":
-        rest = rest.partition("/")[2]
-    return {f"model:{rest}" if kind in {"openai", "inspect"} else spec.casefold()}
+        model = model.partition("/")[2]
+    return {f"model:{model}" if kind in {"openai", "inspect"} else spec.casefold()}
 
 
 def open_models(

@@ -247,10 +247,10 @@ def status_of_ending(reason: str, text: str) -> Status:
         return status_of(text)
     if outcome in _INCOMPLETE:
         return _INCOMPLETE[outcome]
-    shown = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
+    words = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
     raise AskError(
         outcome or "bad-response",
-        _("the answer may be incomplete (finish reason: {})", shown),
+        _("the answer may be incomplete (finish reason: {})", words),
         retryable=bool(outcome),
     )
 

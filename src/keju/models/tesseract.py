@@ -90,7 +90,7 @@ class Tesseract(Engine):
         picture(data, name).save(upright_png, "PNG", compress_level=1)
         options = ("-l", self._settings["lang"], "--psm", self._settings["psm"])
         try:
-            done = subprocess.run(  # noqa: S603 - the program found, with checked options
+            process = subprocess.run(  # noqa: S603 - the program found, with checked options
                 [self._path, "stdin", "stdout", *options, "tsv"],
                 input=upright_png.getvalue(),
                 capture_output=True,
@@ -100,21 +100,23 @@ class Tesseract(Engine):
             )
         except subprocess.TimeoutExpired:
             raise AskError("timeout", _("tesseract took more than {:g} s", self._timeout)) from None
-        if done.returncode:
-            reason = " ".join(done.stderr.decode(errors="replace").split())[:500]
-            if not reason and -done.returncode in set(signal.Signals):
-                reason = signal.Signals(-done.returncode).name
+        if process.returncode:
+            reason = " ".join(process.stderr.decode(errors="replace").split())[:500]
+            if not reason and -process.returncode in set(signal.Signals):
+                reason = signal.Signals(-process.returncode).name
             reason = reason or _("no reason given")
-            raise AskError("engine", _("tesseract ended with {}: {}", done.returncode, reason))
-        return PageReading(list(_lines(done.stdout.decode(errors="replace"))))
+            raise AskError("engine", _("tesseract ended with {}: {}", process.returncode, reason))
+        return PageReading(list(_lines(process.stdout.decode(errors="replace"))))
 
     def _print(self, option: str) -> str:
         command = [self._path, option]
         try:
-            done = subprocess.run(command, capture_output=True, check=True, timeout=30, text=True)  # noqa: S603 - an option of ours
+            process = subprocess.run(
+                command, capture_output=True, check=True, timeout=30, text=True
+            )  # noqa: S603 - an option of ours
         except (OSError, subprocess.SubprocessError) as error:
             raise PrerequisiteError(_("a working tesseract ({})", error), self._install) from None
-        return done.stdout or done.stderr
+        return process.stdout or process.stderr
 
 
 def with_options(text: str, options: ModelOptions = _NO_OPTIONS) -> Tesseract:

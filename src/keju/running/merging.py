@@ -86,8 +86,8 @@ def _merged_manifest(folders: Sequence[RunFolder], out: Path) -> RunManifest:
         part = folder.manifest()
         # The number of the shard is the only setting in which they differ.
         shard = {"shard": merged.settings.get("shard", "")}
-        other = replace(part, settings={**part.settings, **shard})
-        if differences := list_differences(merged, other, part.models):
+        compared_part = replace(part, settings={**part.settings, **shard})
+        if differences := list_differences(merged, compared_part, part.models):
             raise UsageError(
                 "{} differs from {}: {}. Merge only shards of one run",
                 folder.path,

@@ -109,7 +109,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
         if isinstance(paths, str | os.PathLike):
             paths = (paths,)
         own_wordings = [read_prompts(Path(path)) for path in paths]
-        chosen = {
+        fields = {
             "tasks": _several(self.tasks) or None,
             "settings": _several(self.settings) or ("image",),
             "scripts": _several(self.scripts) or ("released",),
@@ -119,7 +119,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
             "pairs": None if self.pairs is None else pair_form(self.pairs).name,
             "label": None if self.label is None else checked_label(self.label),
         }
-        return Selection(**{**self._shared(Selection), **chosen})
+        return Selection(**{**self._shared(Selection), **fields})
 
     def model_options(self) -> ModelOptions:
         """The settings of all models.

@@ -93,9 +93,15 @@ def _once(items: Sequence[Item], form: PairForm) -> dict[str, Item]:
     reduced = {}
     for item in items:
         if (item.task, item.query) in smaller:
-            sent = own[item.id]
-            unsent = [number for number in range(1, len(item.images)) if number not in {*sent}]
-            reduced[item.id] = mark_reduced(_in_order(item, [*sent, *unsent]), form, len(sent))
+            compared_candidates = own[item.id]
+            unsent = [
+                number
+                for number in range(1, len(item.images))
+                if number not in {*compared_candidates}
+            ]
+            reduced[item.id] = mark_reduced(
+                _in_order(item, [*compared_candidates, *unsent]), form, len(compared_candidates)
+            )
     return reduced
 
 

@@ -289,5 +289,5 @@ def _total(rows: Sequence[PlanRow]) -> PlanRow:
 
 def _sum(numbers: Sequence[_Number | None]) -> _Number | None:
     """The sum; None if a part is unknown."""
-    known = [number for number in numbers if number is not None]
-    return sum(known[1:], known[0]) if len(known) == len(numbers) else None
+    counts = [number for number in numbers if number is not None]
+    return sum(counts[1:], counts[0]) if len(counts) == len(numbers) else None

@@ -51,10 +51,10 @@ def item_to_send(item: Item, *, transcription: bool) -> Item:
     It contains neither the reference nor its metadata, and the transcription only where it is sent.
     The record of the reduced form of an item's pairs stays.
     """
-    sent = {name: getattr(item, name) for name in _SENT}
+    fields = {name: getattr(item, name) for name in _SENT}
     pairs = tuple(step for step in item.provenance if step.step == PAIRS_STEP)
     return Item(
-        **sent, transcription=item.transcription if transcription else None, provenance=pairs
+        **fields, transcription=item.transcription if transcription else None, provenance=pairs
     )
 
 

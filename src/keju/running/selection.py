@@ -274,14 +274,14 @@ class _Chooser:
             )
         forms = self.forms
         for name, own in self.own.items():
-            asked = [item for item in self.examples if forms is None or forms.takes(item)]
-            if all(wording_skip_reason(item, name) for item in asked):
+            worded_items = [item for item in self.examples if forms is None or forms.takes(item)]
+            if all(wording_skip_reason(item, name) for item in worded_items):
                 raise UsageError(
                     "--prompts: wording {} changes nothing here: it has prompts for {}, and the "
                     "selected items are of {}",
                     name,
                     ", ".join(own.prompts),
-                    ", ".join(question_forms_of(asked)) or _("no task"),
+                    ", ".join(question_forms_of(worded_items)) or _("no task"),
                 )
         if not self.total:
             raise UsageError("{}: no items to ask (the test split is empty)", self.dataset)

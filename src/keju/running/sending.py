@@ -188,11 +188,11 @@ class ModelQueue:
         summary.asked += 1
         summary.attempts += response.attempts
         summary.statuses[response.status] += 1
-        for names, noted in (
+        for names, noted_names in (
             (response.refused, summary.refused),
             (not_sent(self.model.identity, response.decoding), summary.not_sent),
         ):
-            noted += [name for name in names if name not in noted]
+            noted_names += [name for name in names if name not in noted_names]
         if self.stopwatch is not None:
             self.stopwatch.note(response, pages)
         if error is not None and response.status == "failed":
