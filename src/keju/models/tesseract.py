@@ -111,9 +111,9 @@ class Tesseract(Engine):
     def _print(self, option: str) -> str:
         command = [self._path, option]
         try:
-            process = subprocess.run(
+            process = subprocess.run(  # noqa: S603 - an option of ours
                 command, capture_output=True, check=True, timeout=30, text=True
-            )  # noqa: S603 - an option of ours
+            )
         except (OSError, subprocess.SubprocessError) as error:
             raise PrerequisiteError(_("a working tesseract ({})", error), self._install) from None
         return process.stdout or process.stderr
