@@ -366,7 +366,7 @@ class _ItemMaker:
             query=query.name,
             images=images,
             question=question if verbatim or self._mapping.prompt != "own" else "",
-            question_in=self._wordings(record, texts, answer.get("options", ()), kind),
+            question_in=self._wordings(texts, answer.get("options", ()), kind),
             verbatim=verbatim,
             fields=self._blanks(record),
             transcription=texts["transcription"]
@@ -597,12 +597,11 @@ class _ItemMaker:
         return tuple(known.get(text, text) for text in options)
 
     def _wordings(
-        self, record: Record, texts: dict[str, str], options: tuple[str, ...], kind: Task
+        self, texts: dict[str, str], options: tuple[str, ...], kind: Task
     ) -> dict[Script, str]:
         """The question as released in each script; none unless it was released in both.
 
-        Options that a wording does not print are put under it: those released in its script, else
-        the others, converted.
+        Options that a wording does not print are put under it, converted to its script.
         """
         wordings: dict[Script, str] = {
             "simplified": texts["question_simplified"],
@@ -612,10 +611,8 @@ class _ItemMaker:
             return {}
         for script, text in wordings.items():
             if options and not options_in(text):
-                columns = self._mapping.fields.get("options_traditional", ())
-                released = self._options(record, columns) if script == "traditional" else ()
                 converted = tuple(in_script(option, script) for option in options)
-                wordings[script] = insert_options(text, released or converted, kind)
+                wordings[script] = insert_options(text, converted, kind)
         return wordings
 
 
