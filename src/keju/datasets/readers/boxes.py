@@ -22,7 +22,7 @@ from keju.datasets.readers.base import files_under, join_names, plain_file, sour
 from keju.datasets.readers.box_fitting import Drawn
 from keju.datasets.readers.images import ImageFinder
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.records import JsonObject, Place, text_of
+from keju.datasets.readers.records import JsonObject, Place, cell_text
 from keju.datasets.readers.tables import all_rows
 from keju.datasets.readers.xml_parsing import LARGEST, children, name_of, parse_xml
 from keju.errors import DataError, shortened
@@ -325,7 +325,8 @@ def _records(form: Form, content: object, file: Path) -> list[_Record]:
     for place, record in _numbered(listed, Place(file, ""), "" if single else form.record):
         if not isinstance(record, dict):
             raise _faulty(_("expected an object; found {}", type(record).__name__), place)
-        name = next(filter(None, (text_of(record, field, place) for field in form.image)), "")
+        names = (cell_text(record.get(field), field, place) for field in form.image)
+        name = next(filter(None, names), "")
         if not name and not single:
             raise _faulty(_("it does not name its image: {}", ", ".join(form.image)), place)
         key: object = place
@@ -424,7 +425,7 @@ def _read_table(file: Path) -> tuple[Form, list[_Record]]:
         if stated and largest <= 1:
             numbers = (abs(_number(place, cells.get(side), side)) for side in form.numbers)
             largest = max(largest, *numbers)
-        name = text_of(cells, image, place).strip()
+        name = cell_text(cells.get(image), image, place).strip()
         shapes = [(place, cells)] if stated else []
         records.append(_Record(place, name, _size(form, cells, place), shapes))
     if 0 < largest <= 1:

@@ -30,7 +30,7 @@ from msgspec.structs import replace
 from keju.datasets.newlines import Newlines
 from keju.datasets.readers.base import Reader, source_text
 from keju.datasets.readers.box_fitting import boxes_in
-from keju.datasets.readers.cells import Record, not_text
+from keju.datasets.readers.cells import Record
 from keju.datasets.readers.choices import (
     FIRST,
     insert_options,
@@ -57,7 +57,7 @@ from keju.datasets.readers.mapping import (
     tasks_called,
 )
 from keju.datasets.readers.record_files import MissingFileError, RecordFiles
-from keju.datasets.readers.records import Place, place_words
+from keju.datasets.readers.records import Place, not_text, place_words
 from keju.datasets.readers.saved_pages import SavedPage
 from keju.datasets.store import DatasetWriter
 from keju.definitions import (

@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import files_under, inside, join_names, source_bytes, source_text
-from keju.datasets.readers.cells import Record, cell_text
+from keju.datasets.readers.cells import Record
 from keju.datasets.readers.images import ImageFinder, decoded_image, image_below
 from keju.datasets.readers.mapping import Mapping, as_tuple
 from keju.datasets.readers.quads import quad_lines
-from keju.datasets.readers.records import Place, place_words
+from keju.datasets.readers.records import Place, cell_text, place_words
 from keju.datasets.readers.saved_pages import SavedPage, read_saved
 from keju.datasets.store import DatasetWriter
 from keju.definitions import Task, tasks

@@ -31,7 +31,7 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.images import image_below
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.records import Field, map_fields, text_of
+from keju.datasets.readers.records import Field, cell_text, map_fields
 from keju.datasets.readers.tables import all_rows, find_table, json_in
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task
@@ -431,7 +431,9 @@ def read_descriptions(place: SourceFolder) -> dict[Path, dict[str, str]] | None:
     folders = (place.folder, place.folder / "images")
     described: dict[Path, dict[str, str]] = {}
     for line, cells in rows:
-        texts = {role: text_of(cells, fields.get(role), line).strip() for role in _COLUMNS}
+        texts = dict.fromkeys(_COLUMNS, "")
+        for role, key in fields.items():
+            texts[role] = cell_text(cells.get(key), key, line).strip()
         image, frequency = texts["image"], texts["frequency"]
         path = image_below(folders, image, file=line.file, item=line.item)
         if path is None:
