@@ -90,8 +90,6 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 FORMS = shipped_toml("keju.datasets.readers", "boxes.toml", dict[str, Form])
 """The forms of annotations, by name."""
 
-NAMES = {name: form.title for name, form in FORMS.items()}
-
 _TABLES = (
     FORMS["table"],
     replace(FORMS["table"], numbers=["x", "y", "width", "height"], convention="xywh", size=[]),
@@ -186,10 +184,10 @@ def annotations_in(
     forms, unknown = recognise_boxes(files, partial(_head, folder), image_paths)
     unread = join_names(map(str, unknown))
     if len(forms) != 1:
-        found = join_names(f"{NAMES[form]} ({paths[0]})" for form, paths in forms.items())
+        found = join_names(f"{FORMS[form].title} ({paths[0]})" for form, paths in forms.items())
         raise DataError(
             "expected boxes as one of {}; found {}{}",
-            ", ".join(NAMES.values()),
+            ", ".join(form.title for form in FORMS.values()),
             found or _("none"),
             _(". Not recognised: {}", unread) if unknown else "",
             file=folder,
@@ -203,7 +201,7 @@ def annotations_in(
         if finder.has_stem(path.stem) and path.suffix.casefold() != ".txt":
             raise DataError(
                 "it is not readable as {}, the form of the other boxes",
-                NAMES[form],
+                FORMS[form].title,
                 file=folder / path,
                 hint="Correct it, or remove it",
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,13 +11,6 @@ from keju.errors import DataError
 from keju.texts import _
 
 JsonObject = dict[str, object]
-
-
-class Field(NamedTuple):
-    """A field that a reader needs: its known names, and whether it is required."""
-
-    names: tuple[str, ...]
-    required: bool = True
 
 
 class Place(NamedTuple):
@@ -47,9 +40,12 @@ def place_words(item: str) -> str:
 
 
 def map_fields(
-    file: Path, records: Sequence[JsonObject], roles: Mapping[str, Field]
+    file: Path,
+    records: Sequence[JsonObject],
+    roles: Mapping[str, Sequence[str]],
+    optional: Collection[str],
 ) -> dict[str, str]:
-    """The name of each field in these records, by role; of an optional one only if it exists.
+    """The name of each field in these records, by role; of an `optional` one only if it exists.
 
     It is the first known name that exists, compared as by `plain_name`.
 
@@ -59,18 +55,18 @@ def map_fields(
     keys = list(dict.fromkeys(key for record in records for key in record))
     plain = {plain_name(key): key for key in reversed(keys)}
     names_of: dict[str, str] = {}
-    for role, field in roles.items():
-        names = [plain[name] for name in map(plain_name, field.names) if name in plain]
+    for role, known in roles.items():
+        names = [plain[name] for name in map(plain_name, known) if name in plain]
         if names:
             names_of[role] = names[0]
-        elif field.required:
+        elif role not in optional:
             problem = _(
                 "no field for the {} (expected {}); found the fields {}",
                 role,
-                " or ".join(field.names),
+                " or ".join(known),
                 ", ".join(keys[:30]) or _("none"),
             )
-            raise DataError(problem, file=file, hint=_("Rename it to {}", field.names[0]))
+            raise DataError(problem, file=file, hint=_("Rename it to {}", known[0]))
     return names_of
 
 
