@@ -1,11 +1,13 @@
-"""`Reader`: the declaration of a reader, its options, and safe access to source files."""
+"""`Reader`: the declaration of a reader, its options, and safe, timed access to source files."""
 
 from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -17,7 +19,6 @@ import msgspec
 from keju.datasets.import_progress import count
 from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, ProblemsError, UsageError, shortened
 from keju.images import EXTENSIONS
@@ -141,6 +142,34 @@ def plain_file(path: Path) -> Path:
         problem = _("not a file") if path.exists() else _("no such file")
         raise DataError(problem, file=path, hint=_("Put the file at this path"))
     return path
+
+
+class TimeUpError(Exception):
+    """The time limit is reached. Not a `KejuError`, so that no reader treats it as damage."""
+
+
+_END: ContextVar[float | None] = ContextVar("end of the time limit", default=None)
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Make `check_time` raise once the block has run for `seconds` seconds."""
+    token = _END.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _END.reset(token)
+
+
+def check_time() -> None:
+    """Return at once while there is time; called for every file that readers read.
+
+    Raises:
+        TimeUpError: the time limit around this call is reached.
+    """
+    end = _END.get()
+    if end is not None and time.monotonic() > end:
+        raise TimeUpError
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from keju.datasets.import_progress import count
 from keju.datasets.readers.base import (
     MOST_TEXT,
     check_pointer,
+    check_time,
     join_names,
     kept_inside,
     plain_file,
@@ -33,7 +34,6 @@ from keju.datasets.readers.base import (
 from keju.datasets.readers.encodings import HEAD, OPTION, UTF_8, codec_of, encoding_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import JsonObject, Place, place_words
-from keju.datasets.readers.time_limit import check_time
 from keju.datasets.readers.workbooks import SheetRow, Workbook
 from keju.errors import DataError, shortened
 from keju.files import decode_json, json_problem
