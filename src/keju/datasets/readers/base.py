@@ -44,8 +44,6 @@ MOST_TEXT = 256 << 20
 """Maximum size in bytes of a text file that is read at once: its lines take several times as much.
 """
 
-NO_OPTIONS: Options = MappingProxyType({})
-
 S = TypeVar("S", bound=Settings)
 
 Read = Callable[[Path, DatasetWriter, S], Iterable[str]]
@@ -65,7 +63,7 @@ class Detection(NamedTuple):
 
     fit: float
     what: str
-    options: Options = NO_OPTIONS
+    options: Options = MappingProxyType({})
     missing: str = ""
 
 
@@ -231,10 +229,10 @@ def source_text(path: Path, most: int = MOST_TEXT) -> str:
             equally.
     """
     log = import_log()
-    decoded = decode(source_bytes(path, most), path, log.encoding)
-    if decoded.encoding != UTF_8:
-        log.decoded(path, decoded.encoding)
-    return decoded.text.replace("\r\n", "\n").replace("\r", "\n")
+    text, encoding = decode(source_bytes(path, most), path, log.encoding)
+    if encoding != UTF_8:
+        log.decoded(path, encoding)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def check_name(name: str, file: Path, hint: str = "") -> None:

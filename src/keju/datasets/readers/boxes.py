@@ -22,6 +22,7 @@ from keju.datasets.readers.base import files_under, join_names, plain_file, sour
 from keju.datasets.readers.box_fitting import Drawn
 from keju.datasets.readers.images import ImageFinder
 from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.listing import HEAD
 from keju.datasets.readers.records import JsonObject, Place, cell_text
 from keju.datasets.readers.tables import all_rows
 from keju.datasets.readers.xml_parsing import LARGEST, children, name_of, parse_xml
@@ -32,9 +33,6 @@ from keju.texts import _, hint_of, n_
 
 MOST_BOXES = 10_000
 """Maximum number of boxes of one image. The densest rubbings have some hundred characters."""
-
-HEAD = 1 << 20
-"""Bytes at the beginning of a file that determine its form."""
 
 LARGEST_SHARE = 2.0
 """Largest coordinate as a share of the image; 1 is its edge."""

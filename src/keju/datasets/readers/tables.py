@@ -31,7 +31,7 @@ from keju.datasets.readers.base import (
     source_bytes,
     source_text,
 )
-from keju.datasets.readers.encodings import HEAD, OPTION, UTF_8, codec_of, encoding_of
+from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of, encoding_of, undecodable
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import JsonObject, Place, place_words
 from keju.datasets.readers.workbooks import SheetRow, Workbook
@@ -356,14 +356,8 @@ def _text_rows(file: Path, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
                 read += 1
                 yield row
     except UnicodeError:
-        raise DataError(
-            "the text is not {}{}",
-            encoding.upper().removesuffix("-SIG"),
-            "",
-            file=file,
-            item=place_words(f"after record {read}"),
-            hint=_("Name its encoding: --option {}=NAME, or convert it to UTF-8", OPTION),
-        ) from None
+        error = undecodable(file, encoding)
+        raise Place(file, f"after record {read}").error(error.problem, error.hint) from None
 
 
 def _only_list(file: Path, content: JsonObject) -> object:

@@ -55,7 +55,7 @@ def root_name(data: bytes) -> str:
         ["start"], resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False
     )
     with suppress(etree.XMLSyntaxError):
-        for place in range(0, min(len(data), _BEGINNING), _PIECE):
+        for place in range(0, min(len(data), BEGINNING), _PIECE):
             parser.feed(data[place : place + _PIECE])
         parser.close()  # It keeps the last bytes back until then.
     elements = (element for _event, element in parser.read_events())
@@ -63,7 +63,9 @@ def root_name(data: bytes) -> str:
 
 
 _PIECE = 1024
-_BEGINNING = 1 << 16
+
+BEGINNING = 1 << 16
+"""Bytes in which `root_name` looks for the root element."""
 
 
 def name_of(element: etree._Element) -> str:
