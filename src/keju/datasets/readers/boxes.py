@@ -29,7 +29,7 @@ from keju.datasets.readers.xml_parsing import LARGEST, children, name_of, parse_
 from keju.errors import DataError, shortened
 from keju.files import json_problem, shipped_toml
 from keju.items import Box
-from keju.texts import _, hint_of, n_
+from keju.texts import _, n_
 
 MOST_BOXES = 10_000
 """Maximum number of boxes of one image. The densest rubbings have some hundred characters."""
@@ -510,4 +510,4 @@ def _at(value: object, path: str) -> object:
 
 def _faulty(problem: str, place: Place) -> DataError:
     """The error about one record of an annotation file."""
-    return place.error(problem, hint_of(problem) or _("Correct it, or export it again"))
+    return place.error(problem, _("Correct it, or export it again"))

@@ -381,7 +381,12 @@ class _ItemMaker:
             **answer,
         )
         self._without_answer += not (item.draft or has_answer)
-        _check_prompt(item, record.place)
+        try:
+            prompt_of(item)
+        except (DataError, UsageError) as error:
+            problem = error.problem if isinstance(error, DataError) else error_text(error)
+            hint = _("Set question in [fields] or [constants], or set [blanks]")
+            raise record.place.error(problem, hint) from None
         return item
 
     # ---- the texts of a record
@@ -656,12 +661,3 @@ def _transcribed(form: AnswerForm, answer: str) -> str:
     if form == "punctuated":
         return "".join(char for char in answer if unicodedata.category(char)[0] not in "PZ")
     return ""
-
-
-def _check_prompt(item: Item, place: Place) -> None:
-    try:
-        prompt_of(item)
-    except (DataError, UsageError) as error:
-        problem = error.problem if isinstance(error, DataError) else error_text(error)
-        hint = _("Set question in [fields] or [constants], or set [blanks]")
-        raise place.error(problem, hint) from None

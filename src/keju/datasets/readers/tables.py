@@ -180,13 +180,6 @@ def lists_in(file: Path, most: int) -> list[Found]:
     ]
 
 
-def first_records(file: Path, most: int) -> list[JsonObject]:
-    """The first records of the first list in a table; none if it cannot be read."""
-    with suppress(DataError, UnicodeError):  # pyarrow needs names in UTF-8.
-        return [row.cells for row in lists_in(file, most)[0].rows]
-    return []
-
-
 def _structures(file: Path, content: JsonObject) -> list[tuple[tuple[str, ...], Shape, object]]:
     """The keys, the shape and the value of each list of records in an object."""
     if structures := _structures_below(content, ()):
