@@ -327,7 +327,7 @@ def test_the_main_text_is_taken_and_the_rest_left(tmp_path):
 @pytest.mark.parametrize("charset", ["utf-8", "gb2312", "big5", "utf-16"])
 def test_pages_are_read_in_the_encoding_that_they_name(charset):
     data = PAGE.format(charset=charset).encode({"gb2312": "gb18030"}.get(charset, charset))
-    assert TEXT in extract_page_text(data, name="x").text
+    assert TEXT in extract_page_text(data, name="x")[1]
 
 
 @pytest.mark.parametrize("charset", ["undefined", "raw_unicode_escape", "none"])
@@ -339,7 +339,7 @@ def test_an_encoding_that_gives_no_text_is_refused(charset):
 
 def test_fonts_that_are_never_closed_cut_no_text_off():
     opened = "<font size=2>" * 1000
-    assert TEXT in extract_page_text(f"{opened}<p>{TEXT}</p>".encode(), name="x").text
+    assert TEXT in extract_page_text(f"{opened}<p>{TEXT}</p>".encode(), name="x")[1]
     with pytest.raises(KejuError, match="nested too deep"):
         extract_page_text(f"{opened * 100}<p>{TEXT}</p>".encode(), name="x")
 

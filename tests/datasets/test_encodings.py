@@ -42,9 +42,9 @@ def test_the_encoding_is_detected(kind, encoding):
     if encoding == "big5":
         text = "".join(char for char in text if char.encode("big5", "ignore"))
     found = decode(text.encode(encoding), FILE)
-    assert found.text == text
+    assert found[0] == text
     if not text.isascii():
-        assert found.encoding == ENCODINGS[encoding]
+        assert found[1] == ENCODINGS[encoding]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -147,4 +147,4 @@ def test_readers_of_texts_have_the_option():
 def test_a_japanese_text_is_not_read_as_chinese(text):
     with pytest.raises(DataError, match="Shift_JIS"):
         decode(text.encode("shift_jis"), Path("a.txt"))
-    assert decode(text.encode("shift_jis"), Path("a.txt"), "shift_jis").text == text
+    assert decode(text.encode("shift_jis"), Path("a.txt"), "shift_jis")[0] == text

@@ -117,12 +117,8 @@ def test_a_link_that_leads_out_is_refused(src):
 
 def test_many_images_are_searched_once_and_bounded(src, monkeypatch):
     walked: list[Path] = []
-    images_under = images._images_under
-    monkeypatch.setattr(
-        images,
-        "_images_under",
-        lambda top, below: walked.append(top) or images_under(top, below),
-    )
+    walk = images.walk
+    monkeypatch.setattr(images, "walk", lambda top: walked.append(top) or walk(top))
     index = ImageFinder((src, src / "images"))
     for _ in range(3):
         assert index.find("/x/imgs/4.png", Place(src / "data.json", "a1"))

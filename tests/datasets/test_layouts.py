@@ -10,14 +10,13 @@ import msgspec
 import polars as pl
 import pytest
 
-from keju.benchmarks.mcs_bench import preset
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.detecting import find_best, find_candidates
-from keju.datasets.readers.draft import draft, mapping_text
+from keju.datasets.readers.draft import Preset, draft, mapping_text
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.presets import read_preset
 from keju.datasets.store import Dataset
 from keju.errors import DataError
+from keju.files import shipped_toml
 from tests.support.edited_layouts import EDITED
 from tests.support.layouts import Layout, ancientdoc, layouts, options_for
 from tests.support.layouts.mcs_bench import said
@@ -158,7 +157,7 @@ def test_a_layout_that_nobody_foresaw_needs_few_lines(tmp_path, name):
     if added:
         with pytest.raises(DataError):
             import_dataset("mcs-bench", src, tmp_path / "out", **ABOUT)
-    facts = read_preset(Path(preset.__file__).with_name("preset.toml"))
+    facts = shipped_toml("keju.benchmarks.mcs_bench", "preset.toml", Preset)
     lines = mapping_text(draft(src, facts, tomllib.loads(added))).splitlines()
     text = "\n".join(line for line in lines if '= "TODO' not in line)
     options = {"map": str(put(tmp_path / "mapping.toml", text))}

@@ -12,13 +12,20 @@ from typing import Any, NamedTuple
 
 from keju.datasets.manifest import IMAGES, ITEMS, MANIFEST, PARTITIONED
 from keju.datasets.readers import FORMATS
-from keju.datasets.readers.base import Detection, Options, Reader, is_litter
+from keju.datasets.readers.base import (
+    Detection,
+    Options,
+    Reader,
+    TimeUpError,
+    check_time,
+    is_litter,
+    time_limit,
+)
 from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
 from keju.datasets.readers.draft import Drafted, mapping_text
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing, Obstacle
 from keju.datasets.readers.presets import draft_by
-from keju.datasets.readers.time_limit import TimeUpError, check_time, time_limit
 from keju.datasets.table import part_name
 from keju.datasets.writing import DatasetWriter
 from keju.definitions import file_of

@@ -9,7 +9,7 @@ import pytest
 
 from keju.datasets.readers.mapped import FileSettings, read_mapped
 from keju.datasets.store import Dataset, DatasetWriter
-from keju.datasets.values import canonical
+from keju.datasets.values import value_label
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from tests.support.layouts import ancientdoc
@@ -96,4 +96,4 @@ def test_the_categories_are_the_papers(preset: str):
     categories = data["mapping"]["values"]["category"]
     assert len(categories) == 14
     for chinese, english in categories.items():
-        assert canonical("category", chinese) == canonical("category", english)
+        assert value_label("category", chinese) == value_label("category", english)

@@ -1,11 +1,13 @@
-"""`Reader`: the declaration of a reader, its options, and safe access to source files."""
+"""`Reader`: the declaration of a reader, its options, and safe, timed access to source files."""
 
 from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -17,7 +19,6 @@ import msgspec
 from keju.datasets.import_progress import count
 from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, ProblemsError, UsageError, shortened
 from keju.images import EXTENSIONS
@@ -43,8 +44,6 @@ MOST_TEXT = 256 << 20
 """Maximum size in bytes of a text file that is read at once: its lines take several times as much.
 """
 
-NO_OPTIONS: Options = MappingProxyType({})
-
 S = TypeVar("S", bound=Settings)
 
 Read = Callable[[Path, DatasetWriter, S], Iterable[str]]
@@ -64,7 +63,7 @@ class Detection(NamedTuple):
 
     fit: float
     what: str
-    options: Options = NO_OPTIONS
+    options: Options = MappingProxyType({})
     missing: str = ""
 
 
@@ -143,6 +142,34 @@ def plain_file(path: Path) -> Path:
     return path
 
 
+class TimeUpError(Exception):
+    """The time limit is reached. Not a `KejuError`, so that no reader treats it as damage."""
+
+
+_END: ContextVar[float | None] = ContextVar("end of the time limit", default=None)
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Make `check_time` raise once the block has run for `seconds` seconds."""
+    token = _END.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _END.reset(token)
+
+
+def check_time() -> None:
+    """Return at once while there is time; called for every file that readers read.
+
+    Raises:
+        TimeUpError: the time limit around this call is reached.
+    """
+    end = _END.get()
+    if end is not None and time.monotonic() > end:
+        raise TimeUpError
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Report a file that the system cannot read.
@@ -202,10 +229,10 @@ def source_text(path: Path, most: int = MOST_TEXT) -> str:
             equally.
     """
     log = import_log()
-    decoded = decode(source_bytes(path, most), path, log.encoding)
-    if decoded.encoding != UTF_8:
-        log.decoded(path, decoded.encoding)
-    return decoded.text.replace("\r\n", "\n").replace("\r", "\n")
+    text, encoding = decode(source_bytes(path, most), path, log.encoding)
+    if encoding != UTF_8:
+        log.decoded(path, encoding)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def check_name(name: str, file: Path, hint: str = "") -> None:

@@ -22,19 +22,17 @@ from keju.datasets.readers.base import files_under, join_names, plain_file, sour
 from keju.datasets.readers.box_fitting import Drawn
 from keju.datasets.readers.images import ImageFinder
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.records import JsonObject, Place, text_of
+from keju.datasets.readers.listing import HEAD
+from keju.datasets.readers.records import JsonObject, Place, cell_text
 from keju.datasets.readers.tables import all_rows
 from keju.datasets.readers.xml_parsing import LARGEST, children, name_of, parse_xml
 from keju.errors import DataError, shortened
 from keju.files import json_problem, shipped_toml
 from keju.items import Box
-from keju.texts import _, hint_of, n_
+from keju.texts import _, n_
 
 MOST_BOXES = 10_000
 """Maximum number of boxes of one image. The densest rubbings have some hundred characters."""
-
-HEAD = 1 << 20
-"""Bytes at the beginning of a file that determine its form."""
 
 LARGEST_SHARE = 2.0
 """Largest coordinate as a share of the image; 1 is its edge."""
@@ -89,8 +87,6 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 FORMS = shipped_toml("keju.datasets.readers", "boxes.toml", dict[str, Form])
 """The forms of annotations, by name."""
-
-NAMES = {name: form.title for name, form in FORMS.items()}
 
 _TABLES = (
     FORMS["table"],
@@ -186,10 +182,10 @@ def annotations_in(
     forms, unknown = recognise_boxes(files, partial(_head, folder), image_paths)
     unread = join_names(map(str, unknown))
     if len(forms) != 1:
-        found = join_names(f"{NAMES[form]} ({paths[0]})" for form, paths in forms.items())
+        found = join_names(f"{FORMS[form].title} ({paths[0]})" for form, paths in forms.items())
         raise DataError(
             "expected boxes as one of {}; found {}{}",
-            ", ".join(NAMES.values()),
+            ", ".join(form.title for form in FORMS.values()),
             found or _("none"),
             _(". Not recognised: {}", unread) if unknown else "",
             file=folder,
@@ -203,7 +199,7 @@ def annotations_in(
         if finder.has_stem(path.stem) and path.suffix.casefold() != ".txt":
             raise DataError(
                 "it is not readable as {}, the form of the other boxes",
-                NAMES[form],
+                FORMS[form].title,
                 file=folder / path,
                 hint="Correct it, or remove it",
             )
@@ -325,7 +321,8 @@ def _records(form: Form, content: object, file: Path) -> list[_Record]:
     for place, record in _numbered(listed, Place(file, ""), "" if single else form.record):
         if not isinstance(record, dict):
             raise _faulty(_("expected an object; found {}", type(record).__name__), place)
-        name = next(filter(None, (text_of(record, field, place) for field in form.image)), "")
+        names = (cell_text(record.get(field), field, place) for field in form.image)
+        name = next(filter(None, names), "")
         if not name and not single:
             raise _faulty(_("it does not name its image: {}", ", ".join(form.image)), place)
         key: object = place
@@ -424,7 +421,7 @@ def _read_table(file: Path) -> tuple[Form, list[_Record]]:
         if stated and largest <= 1:
             numbers = (abs(_number(place, cells.get(side), side)) for side in form.numbers)
             largest = max(largest, *numbers)
-        name = text_of(cells, image, place).strip()
+        name = cell_text(cells.get(image), image, place).strip()
         shapes = [(place, cells)] if stated else []
         records.append(_Record(place, name, _size(form, cells, place), shapes))
     if 0 < largest <= 1:
@@ -513,4 +510,4 @@ def _at(value: object, path: str) -> object:
 
 def _faulty(problem: str, place: Place) -> DataError:
     """The error about one record of an annotation file."""
-    return place.error(problem, hint_of(problem) or _("Correct it, or export it again"))
+    return place.error(problem, _("Correct it, or export it again"))

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from keju.datasets.readers.choices import written_value
 from keju.datasets.readers.mapping import Columns, as_tuple
-from keju.datasets.readers.records import JsonObject, Place
-from keju.errors import DataError
+from keju.datasets.readers.records import JsonObject, Place, cell_text
 from keju.texts import _, n_
 
 _DEEPEST = 5
@@ -139,33 +138,6 @@ def blanks_of(template: str) -> tuple[str, ...]:
 def named_columns(columns: Columns) -> list[str]:
     """Some columns, with those that the templates among them name."""
     return [name for column in as_tuple(columns) for name in blanks_of(column) or (column,)]
-
-
-def cell_text(value: object, column: str, place: Place) -> str:
-    """A cell as text: of a list of texts its lines, of a whole number its digits.
-
-    Raises:
-        DataError: it is an object, bytes, or a list of anything but texts.
-    """
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, list) and all(isinstance(line, str) for line in value):
-        return "\n".join(value)
-    raise not_text(value, column, place)
-
-
-def not_text(value: object, column: str, place: Place) -> DataError:
-    """The error of a cell that is not a text."""
-    problem = _("expected text in {!r}; found {}", column, type(value).__name__)
-    return place.error(problem, _("Write it as a text, or name a column inside it: OUTER.INNER"))
 
 
 def flat(cells: JsonObject, prefix: str = "", depth: int = 0) -> JsonObject:

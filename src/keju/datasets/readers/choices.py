@@ -10,7 +10,7 @@ from string import ascii_uppercase
 import msgspec
 
 from keju.datasets.readers.base import join_names
-from keju.datasets.readers.records import Place, text_of
+from keju.datasets.readers.records import Place, cell_text
 from keju.definitions import Task, options_in
 from keju.errors import DataError, shortened
 from keju.files import decode_json
@@ -56,13 +56,13 @@ def options_from(value: object, place: Place) -> tuple[str, ...]:
         last = "".join(key[-1:].upper() for key in letters)
         if last != ascii_uppercase[: len(letters)]:
             raise _unordered(letters, place)
-        return tuple(text_of(value, letter, place) for letter in letters)
-    if not isinstance(value, list) or any(isinstance(option, dict) for option in value):
+        return tuple(cell_text(value[letter], letter, place) for letter in letters)
+    if not isinstance(value, list) or any(isinstance(option, dict | list) for option in value):
         hint = _('Write ["…", "…"], or {"A": "…", "B": "…"}')
         raise place.error(_("the options are not a list of texts"), hint)
     if len(value) == 1 and isinstance(value[0], str):
         return options_in(value[0]) or tuple(value)
-    return unlettered([text_of({"": option}, "", place) for option in value], place)
+    return unlettered([cell_text(option, "", place) for option in value], place)
 
 
 def _printed(text: str, place: Place) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import codecs
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 from keju.errors import DataError, UsageError
 from keju.texts import _, join_parts
@@ -38,15 +37,8 @@ _NO_TEXTS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"{\\rtf", b"%P
 """The beginnings of archives, Office files, Rich Text and PDFs, often given in place of a text."""
 
 
-class Decoded(NamedTuple):
-    """A text and the name of its encoding."""
-
-    text: str
-    encoding: str
-
-
-def decode(data: bytes, file: Path, encoding: str = "") -> Decoded:
-    """The text of a file in a given or, if it is empty, detected encoding, without byte-order mark.
+def decode(data: bytes, file: Path, encoding: str = "") -> tuple[str, str]:
+    """The text of a file without byte-order mark, and its encoding: the given or detected one.
 
     Raises:
         UsageError: there is no encoding of that name.
@@ -54,9 +46,9 @@ def decode(data: bytes, file: Path, encoding: str = "") -> Decoded:
     """
     encoding = encoding or _detect(data[:HEAD], file, is_whole=len(data) <= HEAD)
     try:
-        return Decoded(data.decode(codec_of(encoding)).removeprefix("\ufeff"), encoding)
+        return data.decode(codec_of(encoding)).removeprefix("\ufeff"), encoding
     except UnicodeError:
-        raise _undecodable(data, file, encoding) from None
+        raise undecodable(file, encoding, data) from None
 
 
 def encoding_of(data: bytes, file: Path, encoding: str = "") -> str:
@@ -80,17 +72,17 @@ def _detect(head: bytes, file: Path, *, is_whole: bool) -> str:
         return "UTF-16"
     if _decoded(head, "utf-8", is_whole=is_whole) is not None:
         if 3 * head.count(0) > len(head):  # Letters in UTF-16 without its mark.
-            raise _undecodable(head, file)
+            raise undecodable(file)
         return UTF_8
     if _seems_utf8(head):
-        raise _undecodable(head, file, UTF_8)
+        raise undecodable(file, UTF_8, head)
     texts = {
         name: text
         for name, codec in _OTHERS.items()
         if (text := _decoded(head, codec, is_whole=is_whole)) and not _IN_NO_TEXT.search(text)
     }
     if not texts.keys() & {"GB18030", "Big5"}:
-        raise _undecodable(head, file)
+        raise undecodable(file)
     if len(texts) > 1:
         samples = [_("{} as {}", _sample(text), name) for name, text in texts.items()]
         raise DataError(
@@ -134,8 +126,11 @@ def _seems_utf8(head: bytes) -> bool:
     return sum(char > "\u07ff" for char in text) - wrong > wrong
 
 
-def _undecodable(data: bytes, file: Path, encoding: str = "") -> DataError:
-    """The error for a text that is not in an encoding, or in none of the known ones."""
+def undecodable(file: Path, encoding: str = "", data: bytes = b"") -> DataError:
+    """The error for a text that is not in an encoding, or in none of the known ones.
+
+    It names the first wrong byte of `data`.
+    """
     problem = _("the text is not UTF-8, UTF-16, GB18030 or Big5")
     if encoding:
         place = ""

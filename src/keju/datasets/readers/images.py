@@ -186,7 +186,10 @@ class ImageFinder:
     def _walk(self) -> Iterator[Path]:
         for root in self.roots:
             if not any(root != other and root.is_relative_to(other) for other in self.roots):
-                yield from _images_under(root, self._folders)
+                for folder, folders, files in walk(root):
+                    self._folders.update(map(_folded, folders))  # Also the empty ones.
+                    suffixes = ((name, name.rpartition(".")[2].casefold()) for name in files)
+                    yield from (folder / name for name, suffix in suffixes if suffix in EXTENSIONS)
 
     @cached_property
     def _paths(self) -> tuple[Path, ...]:
@@ -294,15 +297,6 @@ def decoded_image(text: str, *, file: Path, item: str) -> bytes | None:
 
 
 _URL_SAFE = str.maketrans("-_", "+/")
-
-
-def _images_under(top: Path, below: set[str]) -> Iterator[Path]:
-    """Images below a directory; adds the names of the directories, also empty ones, to `below`."""
-    for place, folders, files in walk(top):
-        below.update(map(_folded, folders))
-        for name in files:
-            if name.rpartition(".")[2].casefold() in EXTENSIONS:
-                yield place / name
 
 
 def _is_plain(name: str) -> bool:

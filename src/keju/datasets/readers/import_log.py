@@ -46,7 +46,9 @@ class ImportLog:
         self._lost: Counter[int] = Counter()
         self._lost_at: list[str] = []
         self._lost_places = 0
-        self._columns: dict[tuple[str, str], dict[str, None]] = {}
+        self._used: dict[str, dict[str, None]] = {}
+        self._kept: dict[str, None] = {}
+        self._ignored: dict[str, None] = {}
 
     def decoded(self, file: Path, encoding: str) -> None:
         """Record the encoding that a text file was read in, where it is not UTF-8."""
@@ -72,28 +74,23 @@ class ImportLog:
 
     def used(self, role: str, field: str) -> None:
         """Record that a field was used as `role` (question, answer, image …)."""
-        self._columns.setdefault(("used", role), {})[field] = None
+        self._used.setdefault(role, {})[field] = None
 
     def kept(self, field: str) -> None:
         """Record that a field became metadata of the items."""
-        self._columns.setdefault(("kept", ""), {})[field] = None
+        self._kept[field] = None
 
     def ignored(self, field: str) -> None:
         """Record that a field was not imported."""
-        self._columns.setdefault(("ignored", ""), {})[field] = None
+        self._ignored[field] = None
 
     def fields(self) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...], tuple[str, ...]]:
         """The fields of each role, those kept as metadata, and those ignored."""
-        used = {role: tuple(n) for (kind, role), n in self._columns.items() if kind == "used"}
-        role_fields = {field for fields in used.values() for field in fields}
-        metadata = [
-            field for field in self._columns.get(("kept", ""), ()) if field not in role_fields
-        ]
-        role_fields.update(metadata)
-        ignored = (
-            field for field in self._columns.get(("ignored", ""), ()) if field not in role_fields
-        )
-        return used, tuple(metadata), tuple(ignored)
+        used = {role: tuple(fields) for role, fields in self._used.items()}
+        in_roles = {field for fields in used.values() for field in fields}
+        metadata = tuple(field for field in self._kept if field not in in_roles)
+        in_items = in_roles.union(metadata)
+        return used, metadata, tuple(field for field in self._ignored if field not in in_items)
 
     def columns(self, used: Mapping[str, str], every: Iterable[str]) -> None:
         """Record the columns of a table: those used, by role, and of all of them the ignored."""

@@ -18,9 +18,9 @@ from keju.datasets.readers.base import leads_out, walk
 from keju.datasets.readers.encodings import codec_of, encoding_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import JsonObject
-from keju.datasets.readers.tables import SUFFIXES, first_records
+from keju.datasets.readers.tables import SUFFIXES, lists_in
 from keju.datasets.readers.words import shell_word
-from keju.errors import KejuError
+from keju.errors import DataError, KejuError
 from keju.images import EXTENSIONS
 from keju.texts import _, n_
 
@@ -123,9 +123,11 @@ class Listing:
     def records(self, path: PurePosixPath, most: int = 20) -> list[JsonObject]:
         """The first records of a table, or of the first list in it; empty if none can be read."""
         if (path, most) not in self._records:
-            full = self.path(path)
-            readable = full is not None and path.suffix.casefold() in SUFFIXES
-            self._records[path, most] = first_records(full, most) if full and readable else []
+            full, records = self.path(path), list[JsonObject]()
+            if full and path.suffix.casefold() in SUFFIXES:
+                with suppress(DataError, UnicodeError):  # pyarrow needs names in UTF-8.
+                    records = [row.cells for row in lists_in(full, most)[0].rows]
+            self._records[path, most] = records
         return list(self._records[path, most])
 
     def obstacle(self) -> Obstacle | None:

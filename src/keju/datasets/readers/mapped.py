@@ -30,7 +30,7 @@ from msgspec.structs import replace
 from keju.datasets.newlines import Newlines
 from keju.datasets.readers.base import Reader, source_text
 from keju.datasets.readers.box_fitting import boxes_in
-from keju.datasets.readers.cells import Record, not_text
+from keju.datasets.readers.cells import Record
 from keju.datasets.readers.choices import (
     FIRST,
     insert_options,
@@ -57,7 +57,7 @@ from keju.datasets.readers.mapping import (
     tasks_called,
 )
 from keju.datasets.readers.record_files import MissingFileError, RecordFiles
-from keju.datasets.readers.records import Place, place_words
+from keju.datasets.readers.records import Place, not_text, place_words
 from keju.datasets.readers.saved_pages import SavedPage
 from keju.datasets.store import DatasetWriter
 from keju.definitions import (
@@ -366,7 +366,7 @@ class _ItemMaker:
             query=query.name,
             images=images,
             question=question if verbatim or self._mapping.prompt != "own" else "",
-            question_in=self._wordings(record, texts, answer.get("options", ()), kind),
+            question_in=self._wordings(texts, answer.get("options", ()), kind),
             verbatim=verbatim,
             fields=self._blanks(record),
             transcription=texts["transcription"]
@@ -381,7 +381,12 @@ class _ItemMaker:
             **answer,
         )
         self._without_answer += not (item.draft or has_answer)
-        _check_prompt(item, record.place)
+        try:
+            prompt_of(item)
+        except (DataError, UsageError) as error:
+            problem = error.problem if isinstance(error, DataError) else error_text(error)
+            hint = _("Set question in [fields] or [constants], or set [blanks]")
+            raise record.place.error(problem, hint) from None
         return item
 
     # ---- the texts of a record
@@ -597,12 +602,11 @@ class _ItemMaker:
         return tuple(known.get(text, text) for text in options)
 
     def _wordings(
-        self, record: Record, texts: dict[str, str], options: tuple[str, ...], kind: Task
+        self, texts: dict[str, str], options: tuple[str, ...], kind: Task
     ) -> dict[Script, str]:
         """The question as released in each script; none unless it was released in both.
 
-        Options that a wording does not print are put under it: those released in its script, else
-        the others, converted.
+        Options that a wording does not print are put under it, converted to its script.
         """
         wordings: dict[Script, str] = {
             "simplified": texts["question_simplified"],
@@ -612,10 +616,8 @@ class _ItemMaker:
             return {}
         for script, text in wordings.items():
             if options and not options_in(text):
-                columns = self._mapping.fields.get("options_traditional", ())
-                released = self._options(record, columns) if script == "traditional" else ()
                 converted = tuple(in_script(option, script) for option in options)
-                wordings[script] = insert_options(text, released or converted, kind)
+                wordings[script] = insert_options(text, converted, kind)
         return wordings
 
 
@@ -659,12 +661,3 @@ def _transcribed(form: AnswerForm, answer: str) -> str:
     if form == "punctuated":
         return "".join(char for char in answer if unicodedata.category(char)[0] not in "PZ")
     return ""
-
-
-def _check_prompt(item: Item, place: Place) -> None:
-    try:
-        prompt_of(item)
-    except (DataError, UsageError) as error:
-        problem = error.problem if isinstance(error, DataError) else error_text(error)
-        hint = _("Set question in [fields] or [constants], or set [blanks]")
-        raise place.error(problem, hint) from None

@@ -15,14 +15,13 @@ from keju.datasets.readers.base import files_under, image_files, join_names, sou
 from keju.datasets.readers.cells import (
     CONVERSATION,
     Record,
-    cell_text,
     flat,
     named_columns,
     with_conversation,
 )
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.mapping import Columns, Lookup, Mapping, Table, as_tuple
-from keju.datasets.readers.records import JsonObject, Place
+from keju.datasets.readers.records import JsonObject, Place, cell_text
 from keju.datasets.readers.tables import SUFFIXES, rows
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
 from keju.images import EXTENSIONS

@@ -35,7 +35,7 @@ TEXTS = (
 """Roles with one text. Licence and source are the record's own; notes and a description are known
 facts about its image, from which drafts are made."""
 
-LISTS = ("image", "options", "options_traditional", "also_accepted", "page", "keywords")
+LISTS = ("image", "options", "also_accepted", "page", "keywords")
 """Roles with several values: each column has one, or a list of them. A page is a saved web page,
 whose text is a note about the image, or without one the text to draft from."""
 

@@ -86,18 +86,13 @@ def _columns(role: str, text: str) -> object:
         raise UsageError('option fields.{}={}: write a list as ["A", "B"]', role, text) from None
 
 
-def read_preset(file: Path) -> Preset:
-    """Read a preset."""
-    return read_toml(file, Preset, hint="Correct the preset")
-
-
 _PRESETS: dict[str, Preset] = {}
 """The presets of formats, by name."""
 
 
 def preset_reader(file: Path) -> Reader[PresetSettings]:
     """The format of a preset."""
-    return reader_of(read_preset(file))
+    return reader_of(read_toml(file, Preset, hint="Correct the preset"))
 
 
 def reader_of(preset: Preset) -> Reader[PresetSettings]:

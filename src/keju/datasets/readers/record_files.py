@@ -9,11 +9,10 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import files_under, inside, join_names, source_bytes, source_text
-from keju.datasets.readers.cells import Record, cell_text
+from keju.datasets.readers.cells import Record
 from keju.datasets.readers.images import ImageFinder, decoded_image, image_below
 from keju.datasets.readers.mapping import Mapping, as_tuple
-from keju.datasets.readers.quads import quad_lines
-from keju.datasets.readers.records import Place, place_words
+from keju.datasets.readers.records import Place, cell_text, place_words
 from keju.datasets.readers.saved_pages import SavedPage, read_saved
 from keju.datasets.store import DatasetWriter
 from keju.definitions import Task, tasks
@@ -28,6 +27,9 @@ _MOST_PATHS = 10_000
 """Images whose paths are kept for further records."""
 
 _BLANKS = re.compile(r"\{[^{}]*\}")
+_NUMBER = r"\s*-?[0-9]{1,6}(?:[.][0-9]*)?\s*"
+_CORNERS = rf"(?P<corners>{_NUMBER}(?:,{_NUMBER}){{7}})"
+_LAYOUTS = (re.compile(rf"{_CORNERS},(?P<text>.*)"), re.compile(rf"(?P<text>.*),{_CORNERS}"))
 
 
 class MissingFileError(DataError):
@@ -156,7 +158,7 @@ class RecordFiles:
         self._texts.add(path)
         if self._mapping.text_form == "text":
             return source_text(path).strip("\n\t "), ()
-        lines = quad_lines(path)
+        lines = _quad_lines(path)
         text = "\n".join(line.text for line in lines if line.text.strip())
         if not text:
             self._empty.append(path.relative_to(self._root).as_posix())
@@ -243,6 +245,32 @@ class RecordFiles:
         return join_names(
             _("{} (of {})", shortened(name), place_words(place.item)) for name, place in named
         )
+
+
+def _quad_lines(file: Path) -> tuple[Line, ...]:
+    """The lines of a page in the order of its file, each with four corners in pixels.
+
+    A file has a text line per line: ``x1,y1,x2,y2,x3,y3,x4,y4,TEXT`` (M5HisDoc, ICDAR), or in MTHv2
+    ``TEXT`` before the coordinates. Where every line fits both (texts that are numbers), the text
+    is last. It may contain commas.
+
+    Raises:
+        DataError: not readable, or a line has neither layout.
+    """
+    rows = [(n, row) for n, row in enumerate(source_text(file).split("\n"), 1) if row.strip()]
+    layouts = [[layout.fullmatch(row) for _number, row in rows] for layout in _LAYOUTS]
+    matches = max(layouts, key=lambda of_lines: sum(map(bool, of_lines)))
+    lines: list[Line] = []
+    for (number, _row), match in zip(rows, matches, strict=True):
+        if match is None:
+            raise Place(file, f"line {number}").error(
+                _("expected x1,y1,x2,y2,x3,y3,x4,y4,TEXT, or TEXT and the eight coordinates"),
+                _("Write coordinates in pixels, separated by commas"),
+            )
+        numbers = [float(text) for text in match["corners"].split(",")]
+        corners = tuple(zip(numbers[::2], numbers[1::2], strict=True))
+        lines.append(Line(id=f"l{len(lines) + 1}", text=match["text"].strip(), polygon=corners))
+    return tuple(lines)
 
 
 @cache

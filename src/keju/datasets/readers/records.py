@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from keju.datasets.readers.base import plain_name
 from keju.errors import DataError
 from keju.texts import _
 
 JsonObject = dict[str, object]
-
-
-class Field(NamedTuple):
-    """A field that a reader needs: its known names, and whether it is required."""
-
-    names: tuple[str, ...]
-    required: bool = True
 
 
 class Place(NamedTuple):
@@ -46,55 +40,58 @@ def place_words(item: str) -> str:
 
 
 def map_fields(
-    file: Path, records: Sequence[JsonObject], roles: Mapping[str, Field]
+    file: Path,
+    records: Sequence[JsonObject],
+    roles: Mapping[str, Sequence[str]],
+    optional: Collection[str],
 ) -> dict[str, str]:
-    """The name of each field in these records, by role; of an optional one only if it exists.
+    """The name of each field in these records, by role; of an `optional` one only if it exists.
 
-    It is the first known name that exists, ignoring case, ``_``, ``-`` and spaces.
+    It is the first known name that exists, compared as by `plain_name`.
 
     Raises:
         DataError: a required field is missing; the error shows expected and found.
     """
     keys = list(dict.fromkeys(key for record in records for key in record))
-    plain = {plain_field(key): key for key in reversed(keys)}
+    plain = {plain_name(key): key for key in reversed(keys)}
     names_of: dict[str, str] = {}
-    for role, field in roles.items():
-        names = [plain[name] for name in map(plain_field, field.names) if name in plain]
+    for role, known in roles.items():
+        names = [plain[name] for name in map(plain_name, known) if name in plain]
         if names:
             names_of[role] = names[0]
-        elif field.required:
+        elif role not in optional:
             problem = _(
                 "no field for the {} (expected {}); found the fields {}",
                 role,
-                " or ".join(field.names),
+                " or ".join(known),
                 ", ".join(keys[:30]) or _("none"),
             )
-            raise DataError(problem, file=file, hint=_("Rename it to {}", field.names[0]))
+            raise DataError(problem, file=file, hint=_("Rename it to {}", known[0]))
     return names_of
 
 
-def text_of(record: JsonObject, key: str | None, place: Place) -> str:
-    """A field's text; empty if it is absent or null. Whole numbers become their digits.
-
-    This includes 1.0, as pandas writes the whole numbers of a column with a gap.
+def cell_text(value: object, column: str, place: Place) -> str:
+    """A cell as text: of a list of texts its lines, of a whole number its digits.
 
     Raises:
-        DataError: it is a list, an object, a fraction or a boolean.
+        DataError: it is an object, bytes, or a list of anything but texts.
     """
-    value = None if key is None else record.get(key)
     if value is None:
         return ""
     if isinstance(value, str):
         return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, int | float):
         return str(value)
-    raise place.error(
-        _("expected text in {!r}; found {}", key, type(value).__name__, hint="Write it as a text")
-    )
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return "\n".join(value)
+    raise not_text(value, column, place)
 
 
-def plain_field(name: str) -> str:
-    """A field's name in lower case, without ``_``, ``-`` and spaces."""
-    return name.casefold().replace("_", "").replace("-", "").replace(" ", "")
+def not_text(value: object, column: str, place: Place) -> DataError:
+    """The error of a cell that is not a text."""
+    problem = _("expected text in {!r}; found {}", column, type(value).__name__)
+    return place.error(problem, _("Write it as a text, or name a column inside it: OUTER.INNER"))

@@ -84,18 +84,18 @@ def read_saved(file: Path, *, licence: str, address: str, shortest: int) -> Save
         raise DataError("no licence is given. Add it to {} or to the recipe", beside.name)
     if not (known.address or address):
         raise DataError("no address is given. Add it to {} or to the recipe", beside.name)
-    page = extract_page_text(source_bytes(file), name=str(file))
-    if len(page.text) < shortest:
+    title, text, images = extract_page_text(source_bytes(file), name=str(file))
+    if len(text) < shortest:
         raise DataError(
-            n_("only {n:,} character of text", "only {n:,} characters of text", len(page.text))
+            n_("only {n:,} character of text", "only {n:,} characters of text", len(text))
         )
     return SavedPage(
         file,
-        known.title or page.title,
-        page.text,
+        known.title or title,
+        text,
         known.address or address,
         known.licence or licence,
-        page.images,
+        images,
         known,
     )
 
@@ -163,16 +163,8 @@ _WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs"}
 _SPACE = re.compile(r"[ \t\r\f\v\u00a0]+")
 
 
-class WebText(NamedTuple):
-    """A page's title, its main text, one paragraph per line, and its images outside menus."""
-
-    title: str
-    text: str
-    images: tuple[str, ...] = ()
-
-
-def extract_page_text(data: bytes, *, name: str) -> WebText:
-    """Extract the title and the main text of a page.
+def extract_page_text(data: bytes, *, name: str) -> tuple[str, str, tuple[str, ...]]:
+    """Extract a page's title, main text (one paragraph per line) and images outside menus.
 
     The main text is that of the element whose own paragraphs have most characters outside links; an
     ``article`` or ``main`` with half of the page's is preferred.
@@ -195,7 +187,7 @@ def extract_page_text(data: bytes, *, name: str) -> WebText:
     _remove_elements(root, _AROUND)
     images = tuple(src for image in root.iter("img") if (src := image.get("src")))
     _remove_elements(root, _NO_TEXT)
-    return WebText(title, _join_blocks(_find_main_element(root)), images)
+    return title, _join_blocks(_find_main_element(root)), images
 
 
 def _remove_elements(root: lxml_html.HtmlElement, names: tuple[str, ...]) -> None:

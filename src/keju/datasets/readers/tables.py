@@ -23,6 +23,7 @@ from keju.datasets.import_progress import count
 from keju.datasets.readers.base import (
     MOST_TEXT,
     check_pointer,
+    check_time,
     join_names,
     kept_inside,
     plain_file,
@@ -30,10 +31,9 @@ from keju.datasets.readers.base import (
     source_bytes,
     source_text,
 )
-from keju.datasets.readers.encodings import HEAD, OPTION, UTF_8, codec_of, encoding_of
+from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of, encoding_of, undecodable
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import JsonObject, Place, place_words
-from keju.datasets.readers.time_limit import check_time
 from keju.datasets.readers.workbooks import SheetRow, Workbook
 from keju.errors import DataError, shortened
 from keju.files import decode_json, json_problem
@@ -178,13 +178,6 @@ def lists_in(file: Path, most: int) -> list[Found]:
         Found(key, shape, list(islice(_records(file, value, key, shape), most)))
         for key, shape, value in _structures(file, content)
     ]
-
-
-def first_records(file: Path, most: int) -> list[JsonObject]:
-    """The first records of the first list in a table; none if it cannot be read."""
-    with suppress(DataError, UnicodeError):  # pyarrow needs names in UTF-8.
-        return [row.cells for row in lists_in(file, most)[0].rows]
-    return []
 
 
 def _structures(file: Path, content: JsonObject) -> list[tuple[tuple[str, ...], Shape, object]]:
@@ -356,14 +349,8 @@ def _text_rows(file: Path, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
                 read += 1
                 yield row
     except UnicodeError:
-        raise DataError(
-            "the text is not {}{}",
-            encoding.upper().removesuffix("-SIG"),
-            "",
-            file=file,
-            item=place_words(f"after record {read}"),
-            hint=_("Name its encoding: --option {}=NAME, or convert it to UTF-8", OPTION),
-        ) from None
+        error = undecodable(file, encoding)
+        raise Place(file, f"after record {read}").error(error.problem, error.hint) from None
 
 
 def _only_list(file: Path, content: JsonObject) -> object:

@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from keju.datasets.readers.time_limit import check_time
+from keju.datasets.readers.base import check_time
 from keju.errors import DataError
 from keju.texts import _
 

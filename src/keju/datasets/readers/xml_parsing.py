@@ -55,15 +55,14 @@ def root_name(data: bytes) -> str:
         ["start"], resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False
     )
     with suppress(etree.XMLSyntaxError):
-        for place in range(0, min(len(data), _BEGINNING), _PIECE):
-            parser.feed(data[place : place + _PIECE])
+        parser.feed(data[:BEGINNING])
         parser.close()  # It keeps the last bytes back until then.
     elements = (element for _event, element in parser.read_events())
     return next((name_of(root) for root in elements if isinstance(root, etree._Element)), "")
 
 
-_PIECE = 1024
-_BEGINNING = 1 << 16
+BEGINNING = 1 << 16
+"""Bytes in which `root_name` looks for the root element."""
 
 
 def name_of(element: etree._Element) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -29,9 +28,8 @@ from keju.benchmarks.obi_bench.readers.sources import (
     read_records,
     reader_of,
 )
-from keju.datasets.readers.base import join_names, source_bytes
+from keju.datasets.readers.base import check_time, join_names, source_bytes
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
 from keju.files import sha256_file
@@ -165,8 +163,10 @@ class Copies:
     """
 
     def __init__(self, crops: Iterable[Crop]) -> None:
-        self._crops = crops
-        self._copies: dict[int, dict[Path, list[Crop]]] = {}
+        self._alike: dict[int, list[Crop]] = defaultdict(list)
+        for crop in crops:
+            self._alike[_size(crop.path)].append(crop)
+        self._copies: dict[Path, list[Crop]] = {}
         self._of_classes: dict[str, list[Crop]] = {}
 
     def draw(self, crops: Iterable[Crop], count: int) -> list[Crop]:
@@ -202,24 +202,14 @@ class Copies:
     def _copies_of(self, crop: Crop) -> list[Crop]:
         """The images of the same bytes, itself among them."""
         size = _size(crop.path)
-        if size not in self._copies:
-            by_digest: dict[str, list[Crop]] = defaultdict(list)
-            alike = self._sizes.get(size, ())
-            for other in alike if len(alike) > 1 and size > 0 else ():
-                check_time()
-                with suppress(OSError):  # Where it is drawn, reading it reports what is wrong.
-                    by_digest[sha256_file(other.path)].append(other)
-            self._copies[size] = {
-                copy.path: copies for copies in by_digest.values() for copy in copies
-            }
-        return self._copies[size].get(crop.path, [crop])
-
-    @cached_property
-    def _sizes(self) -> dict[int, list[Crop]]:
-        sizes: dict[int, list[Crop]] = defaultdict(list)
-        for crop in self._crops:
-            sizes[_size(crop.path)].append(crop)
-        return sizes
+        alike = self._alike.pop(size, [])  # Images of one size are read once.
+        by_digest: dict[str, list[Crop]] = defaultdict(list)
+        for other in alike if len(alike) > 1 and size > 0 else ():
+            check_time()
+            with suppress(OSError):  # Where it is drawn, reading it reports what is wrong.
+                by_digest[sha256_file(other.path)].append(other)
+        self._copies |= {copy.path: copies for copies in by_digest.values() for copy in copies}
+        return self._copies.get(crop.path, [crop])
 
 
 def _size(path: Path) -> int:

@@ -21,7 +21,7 @@ from keju.datasets.readers.base import files_under, join_names, source_bytes, so
 from keju.datasets.readers.images import ImageFinder
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.records import Field, Place, map_fields, text_of
+from keju.datasets.readers.records import Place, cell_text, map_fields
 from keju.datasets.readers.tables import all_rows
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, shortened
@@ -148,11 +148,11 @@ def _pairs(file: Path) -> Iterator[tuple[Place, str, str, bool]]:
                 yield line, match["fragment"], match["adjoins"], adjoin
         return
     rows = all_rows(file)
-    roles = {role: Field(names, role != "label") for role, names in _PRESET.columns.items()}
-    fields = map_fields(file, [cells for _place, cells in rows], roles)
+    records = [cells for _place, cells in rows]
+    fields = map_fields(file, records, _PRESET.columns, optional={"label"})
     import_log().columns(fields, rows[0].cells)
     for line, cells in rows:
-        texts = {role: text_of(cells, key, line).strip() for role, key in fields.items()}
+        texts = {role: cell_text(cells.get(key), key, line).strip() for role, key in fields.items()}
         label = texts.get("label", "1").casefold().removesuffix(".0")
         if label not in _LABELS:
             raise line.error(

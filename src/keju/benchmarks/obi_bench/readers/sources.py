@@ -31,7 +31,7 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.images import image_below
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.records import Field, map_fields, text_of
+from keju.datasets.readers.records import cell_text, map_fields
 from keju.datasets.readers.tables import all_rows, find_table, json_in
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task
@@ -52,10 +52,7 @@ CHARACTER_TABLES = ("id_to_chinese.json", "key&value.json")
 
 DESCRIPTIONS = "descriptions"
 
-_COLUMNS = {
-    name: Field((name,), required=name in {"image", "description"})
-    for name in ("image", "description", "character", "subset", "frequency")
-}
+_COLUMNS = ("image", "description", "character", "subset", "frequency")
 _LONGEST = 4
 """Characters of a folder's name that is itself a character, perhaps with its variants."""
 
@@ -427,11 +424,14 @@ def read_descriptions(place: SourceFolder) -> dict[Path, dict[str, str]] | None:
     if file is None:
         return None
     rows = all_rows(file)
-    fields = map_fields(file, [cells for _place, cells in rows], _COLUMNS)
+    roles = {column: [column] for column in _COLUMNS}
+    fields = map_fields(file, [cells for _place, cells in rows], roles, optional=_COLUMNS[2:])
     folders = (place.folder, place.folder / "images")
     described: dict[Path, dict[str, str]] = {}
     for line, cells in rows:
-        texts = {role: text_of(cells, fields.get(role), line).strip() for role in _COLUMNS}
+        texts = dict.fromkeys(_COLUMNS, "")
+        for role, key in fields.items():
+            texts[role] = cell_text(cells.get(key), key, line).strip()
         image, frequency = texts["image"], texts["frequency"]
         path = image_below(folders, image, file=line.file, item=line.item)
         if path is None:

@@ -34,10 +34,10 @@ from keju.datasets.readers.base import (
     source_bytes,
     source_text,
 )
-from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.listing import HEAD, Listing
 from keju.datasets.readers.pages.hocr import read_hocr
 from keju.datasets.readers.pages.page_xml import ROOTS, Kinds, read_page
-from keju.datasets.readers.xml_parsing import root_name
+from keju.datasets.readers.xml_parsing import BEGINNING, root_name
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, mark_blank, task
 from keju.errors import DataError, UsageError
@@ -302,8 +302,6 @@ SUFFIXES = frozenset({"txt", "xml", *HOCR_SUFFIXES})
 MOST_CHARACTERS = 1_000_000
 """Maximum length of the text of a page in characters."""
 
-_HEAD = 1 << 20
-
 _ANY_DPI = 254.0
 """Any resolution will do: the page is scaled to the size of its image."""
 
@@ -350,7 +348,7 @@ def form_of(path: Path) -> str:
     if suffix == "txt":
         return TEXT
     with plain_file(path).open("rb") as stream:
-        head = stream.read(_HEAD)
+        head = stream.read(HEAD)
     if suffix in HOCR_SUFFIXES:
         return "hOCR" if b"ocr_page" in head else ""
     return ROOTS.get(root_name(head), "")
@@ -404,14 +402,12 @@ def read_result(path: Path, form: str) -> PageResult:
 _SAMPLE = 40
 """The number of files that are opened."""
 
-_BEGINNING = 1 << 16
-
 
 def xml_roots(listing: Listing) -> Counter[str]:
     """The names of root elements in a sample of the XML files, each with its number of files."""
     paths = listing.ending("xml")
     sample = paths[:: max(1, len(paths) // _SAMPLE)][:_SAMPLE]
-    return Counter(root_name(listing.head(path, _BEGINNING)) for path in sample)
+    return Counter(root_name(listing.head(path, BEGINNING)) for path in sample)
 
 
 def _detect(listing: Listing, form: str) -> Detection | None:

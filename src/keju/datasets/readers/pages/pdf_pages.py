@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from keju.datasets.readers.base import plain_file
-from keju.datasets.readers.time_limit import check_time
+from keju.datasets.readers.base import check_time, plain_file
 from keju.errors import DataError
 from keju.images import MAX_PIXELS
 from keju.texts import _

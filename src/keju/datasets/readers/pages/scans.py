@@ -10,9 +10,8 @@ from typing import NamedTuple, TypeVar
 
 from PIL import Image
 
-from keju.datasets.readers.base import plain_file, source_bytes, source_text
+from keju.datasets.readers.base import check_time, plain_file, source_bytes, source_text
 from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader
-from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
 from keju.images import (
     EXTENSIONS,
