@@ -37,7 +37,7 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "source": pl.Categorical, "type": pl.Categorical, **dict.fromkeys(_KINDS, pl.Categorical),
     "group": pl.Int64, "question": pl.Int32, "answer": pl.Int32, "transcription": pl.Int32,
     "options": pl.Int32, "lines": pl.Int32, "boxes": pl.Int32, "box_shares": pl.List(pl.Float64),
-    "path": pl.List(pl.Int64), "width": pl.List(pl.Int64), "height": pl.List(pl.Int64),
+    "path": pl.List(pl.Int64), "width": pl.List(pl.Int32), "height": pl.List(pl.Int32),
     "of_source": pl.List(pl.Boolean),
 }  # fmt: skip
 
@@ -50,7 +50,7 @@ _SHARES = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 _FEW = (0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 _WIDTH, _HEIGHT = pl.col("width").explode(), pl.col("height").explode()
-_PIXELS, _ASPECT = _WIDTH * _HEIGHT, _WIDTH / _HEIGHT.clip(1)
+_PIXELS, _ASPECT = _WIDTH.cast(pl.Int64) * _HEIGHT, _WIDTH / _HEIGHT.clip(1)
 
 
 class _Quantity(NamedTuple):
@@ -290,7 +290,7 @@ def distributions(items: pl.DataFrame) -> pl.DataFrame:
                  "count": counts.get(place, 0)}
             )  # fmt: skip
     for name in _WORDS:
-        counted = items.drop_nulls(name).group_by(name, maintain_order=True).len("count")
+        counted = items.select(name).drop_nulls().group_by(name, maintain_order=True).len("count")
         counted = counted.cast({name: pl.String})
         for word, count in (counted if name == "task" else counted.sort(name)).iter_rows():
             rows.append({"measure": name, "unit": "items", "name": word, "count": count})

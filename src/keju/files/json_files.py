@@ -59,7 +59,7 @@ def _null(match: re.Match[bytes]) -> bytes:
 
 
 def json_problem(error: Exception) -> Text | str:
-    """What is wrong with a text that is not JSON, by the error that the parser raised."""
+    """The fault of a text that is not JSON, by the error that the parser raised."""
     if isinstance(error, RecursionError):
         return _("the JSON is nested too deeply")
     text = error_text(error)
