@@ -120,15 +120,15 @@ class Batches:
             after = f"&after={page.data[-1].id}"
         return None
 
-    async def results(self, batch: Batch, sent: Parameters, folder: Path) -> BatchResults:
+    async def results(self, batch: Batch, parameters: Parameters, folder: Path) -> BatchResults:
         """The results of a batch that has ended and was submitted with those parameters.
 
         Args:
             batch: the batch.
-            sent: the parameters.
+            parameters: these parameters.
             folder: where they are stored in a temporary file, replies and errors.
         """
-        results = BatchResults(self, batch, sent, folder)
+        results = BatchResults(self, batch, parameters, folder)
         for name in filter(None, (batch.output_file_id, batch.error_file_id)):
             await self.wire.send("GET", f"/files/{name}/content", store=results.file.write)
             results.file.write(b"\n")
@@ -156,9 +156,11 @@ class BatchResults:
     Results have gigabytes, so only the place of each line is in memory. `close` removes the file.
     """
 
-    def __init__(self, batches: Batches, batch: Batch, sent: Parameters, folder: Path) -> None:
+    def __init__(
+        self, batches: Batches, batch: Batch, parameters: Parameters, folder: Path
+    ) -> None:
         self.file = TemporaryFile(dir=folder)  # noqa: SIM115 - see `close`
-        self._batches, self._batch, self._sent = batches, batch, sent
+        self._batches, self._batch, self._parameters = batches, batch, parameters
         self._places: dict[str, int] = {}
 
     def find_places(self) -> None:
@@ -195,7 +197,7 @@ class BatchResults:
         if not 200 <= reply.status_code < 300:
             return error_of_status(reply.status_code, reply.body, {})
         try:
-            return self._batches.read(msgspec.json.encode(reply.body), self._sent)
+            return self._batches.read(msgspec.json.encode(reply.body), self._parameters)
         except AskError as failure:
             return failure
 

@@ -164,10 +164,12 @@ class Replay(Model):
 
     def __init__(self, file: str, options: ModelOptions) -> None:
         self.name = f"replay:{file}"
-        named = options.replay_columns
-        columns = [name.strip() for name in named.split(",")] if named else []
-        if named and not (len(columns) > 1 and all(columns)):
-            raise UsageError("--replay-columns {}: needs two names or more, as in id,resps", named)
+        column_names = options.replay_columns
+        columns = [name.strip() for name in column_names.split(",")] if column_names else []
+        if column_names and not (len(columns) > 1 and all(columns)):
+            raise UsageError(
+                "--replay-columns {}: needs two names or more, as in id,resps", column_names
+            )
         paths = files_of(file)
         self._index = DiskIndex(
             "CREATE TABLE answers (item, candidate, place, answer)",
@@ -178,8 +180,8 @@ class Replay(Model):
         hashes = [sha256_file(path) for path in paths]
         sha256 = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
         self.identity = {"kind": "replay", "sha256": sha256}
-        if named:
-            self.identity["columns"] = named
+        if column_names:
+            self.identity["columns"] = column_names
         if len(paths) > 1:
             names = join_names(map(str, paths))
             self.notes = (_("{}: files with responses: {}", self.name, names),)

@@ -180,12 +180,14 @@ class _BatchSender:
             self._ended.append(path)
 
     def _keep(self, job: Job, outcome: Answer | AskError, *, attempts: int = 1) -> None:
-        uncounted = NO_USAGE
+        estimated_tokens = NO_USAGE
         if isinstance(outcome, Answer):
-            uncounted = self._queue.cost.uncounted(job.request, outcome.usage)
+            estimated_tokens = self._queue.cost.uncounted(job.request, outcome.usage)
             if outcome.ignored_usage:
                 self._queue.summary.ignored_usage.append(outcome.ignored_usage)
-        self._store_response(response_of(self._queue.model, job, outcome, 0.0, attempts, uncounted))
+        self._store_response(
+            response_of(self._queue.model, job, outcome, 0.0, attempts, estimated_tokens)
+        )
 
     def _store_response(self, response: Response) -> None:
         self._store.append(response)

@@ -178,8 +178,8 @@ def select(
         forms=None if selection.tasks is None else QuestionForms(selection.tasks),
         own=own_wordings(selection.wordings),
     )
-    chosen = filter(chooser.takes, items)
-    selected = RecordList(Item, chosen if keep is None else map(keep, chosen))
+    wanted_items = filter(chooser.takes, items)
+    selected = RecordList(Item, wanted_items if keep is None else map(keep, wanted_items))
     chooser.check()
     if selection.sample is not None:
         places = chooser.draw_sample(selection.sample, selection.seed)

@@ -314,8 +314,8 @@ class Sender:
             seconds = monotonic() - sent_at
             usage = outcome.usage if isinstance(outcome, Answer) else NO_USAGE
             if has_price or (queue.paid and None in (usage.input_tokens, usage.output_tokens)):
-                charged, more = queue.cost.charged(request, outcome, reserved)
-                uncounted = add_usage(uncounted, more)
+                charged, tokens = queue.cost.charged(request, outcome, reserved)
+                uncounted = add_usage(uncounted, tokens)
                 if has_price:
                     self.budget.settle(reserved, charged)
             if isinstance(outcome, Answer):

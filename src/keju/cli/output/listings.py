@@ -155,9 +155,9 @@ def _distributions_table(stats: Stats) -> Table:
         title=_("distributions"),
     )
     for measure, unit, counts in distribution_lines(stats.distributions):
-        named = _RANGE.sub(_name_range, counts)
-        named = named.replace(" and more:", in_terminal(_(" and more:")))
-        table.add_row(translate(measure), translate(unit), named)
+        words = _RANGE.sub(_name_range, counts)
+        words = words.replace(" and more:", in_terminal(_(" and more:")))
+        table.add_row(translate(measure), translate(unit), words)
     return table
 
 

@@ -182,11 +182,13 @@ def annotations_in(
     forms, unknown = recognise_boxes(files, partial(_head, folder), image_paths)
     unread = join_names(map(str, unknown))
     if len(forms) != 1:
-        found = join_names(f"{FORMS[form].title} ({paths[0]})" for form, paths in forms.items())
+        forms_here = join_names(
+            f"{FORMS[form].title} ({paths[0]})" for form, paths in forms.items()
+        )
         raise DataError(
             "expected boxes as one of {}; found {}{}",
             ", ".join(form.title for form in FORMS.values()),
-            found or _("none"),
+            forms_here or _("none"),
             _(". Not recognised: {}", unread) if unknown else "",
             file=folder,
             hint="Put the files with the boxes into this folder, in one form alone. The first line "

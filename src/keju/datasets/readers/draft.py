@@ -270,13 +270,13 @@ class _Draft:
             ]
             if rivals:
                 self.roles[role] = rivals[0] if len(rivals) == 1 else self._todo(either(rivals))
-        both = tuple(
+        script_answers = tuple(
             role_columns[r][0]
             for r in ("answer_traditional", "answer_simplified")
             if r in role_columns
         )
-        if self.roles.get("answer") in both and len(both) > 1:
-            self.roles["answer"] = both
+        if self.roles.get("answer") in script_answers and len(script_answers) > 1:
+            self.roles["answer"] = script_answers
         if "answer_index" in self.roles:
             self.roles.setdefault("answer", self.roles["answer_index"])
 

@@ -194,7 +194,7 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[SourceFolder]:
     if not src.is_dir():
         raise DataError("expected a folder", file=src, hint="See: keju data detect SRC")
     shipped = preset(task_id)
-    known = ", ".join(shipped.sources)
+    names_of_sources = ", ".join(shipped.sources)
     folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
     named = [(path, source) for path in folders if (source := source_called(path.name))]
     if name or not named:
@@ -205,7 +205,11 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[SourceFolder]:
         )
         if source.task != task_id:
             raise UsageError(
-                "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, known
+                "{} is a source of {}. Sources of {}: {}",
+                source.name,
+                source.task,
+                task_id,
+                names_of_sources,
             )
         return [SourceFolder(source, src, src)]
     places = [
@@ -225,7 +229,7 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[SourceFolder]:
         raise DataError(
             "expected folders called after sources of {} ({}); found also {}",
             task_id,
-            known,
+            names_of_sources,
             join_names(strange or [path.name for path in folders]),
             file=src,
             hint="Move the others elsewhere, or name one source for all: --option source=NAME",
@@ -336,14 +340,14 @@ class Records(NamedTuple):
         source = self.place.source
         _reason, groups = source.match(crop.name)
         code = groups.get("origin", "")
-        known = {
+        facts = {
             "class": crop.label,
             "file": crop.name,
             "character": self.character_of(groups.get("id", ""), crop.label),
             "origin": source.origins.get(code, code),
             "era": source.eras.get(groups.get("era", "").upper(), ""),
         }
-        return source.about | {key: value for key, value in known.items() if value}
+        return source.about | {key: value for key, value in facts.items() if value}
 
 
 def read_records(place: SourceFolder, *, strict: bool = True) -> Records:
@@ -527,6 +531,6 @@ def _tasks_named(listing: Listing) -> set[str]:
     Empty where they are not named after any source.
     """
     tops = {path.parts[0] for path in listing.files if len(path.parts) > 1}
-    known = [*filter(None, map(source_called, tops))]
+    sources = [*filter(None, map(source_called, tops))]
     own = source_called(listing.root.resolve().name)
-    return {source.task for source in known or filter(None, [own])}
+    return {source.task for source in sources or filter(None, [own])}
