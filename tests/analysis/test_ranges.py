@@ -27,6 +27,7 @@ from keju.figures import Figure, OfRun, of_run
 from keju.figures.parts import has_ranges
 from keju.figures.settings import setting_rows
 from keju.items import Box, ImageRef, Item, PromptVariant, Response, Score, better_end
+from keju.judging.extracting import extraction_requests
 from keju.reporting.answer_readings import (
     AnswerReadings,
     decision_line,
@@ -38,6 +39,7 @@ from keju.reporting.leaderboard_cells import overall_cell, rank_cell
 from keju.reporting.row_cells import hard_item_cells, round_cells, task_cells
 from keju.reporting.view import build_view
 from keju.running.prices import Price, Prices
+from keju.running.tokens import text_tokens
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import (
     SideScores,
@@ -287,7 +289,10 @@ def test_score_prints_the_ranges_and_the_command(run):
     assert "33.3–100.0" in output
     assert f"{TALKATIVE}: read 33.3 · model 0 · people 0 · unclear 66.7 %" in output
     assert "More than 5 % of the answers are unclear" in output
-    assert "To decide the unclear answers by a model: keju judge" in output
+    requests = list(extraction_requests(RunFolder.open(run)))
+    sent = sum(text_tokens(request.prompt) for request in requests)
+    cost = f"16 requests; about {sent:,} tokens in and 320 out; about "
+    assert f"To decide the unclear answers by a model ({cost}" in output
     assert f"keju judge extract {run} --model M" in "".join(result.stdout.split("\n"))
 
 

@@ -133,7 +133,7 @@ def score(
     lines = [
         *(unfinished_lines(run) if run else ()),
         *map(translate, [*summary_lines(summaries), *readings_lines(results)]),
-        *(_decision_lines(run, adjudicated, extractor, results) if run else ()),
+        *(_lines_of_run(run, adjudicated, extractor, results) if run else ()),
     ]
     print_briefly(
         [*scores_tables(results, models, width=out.width), *lines],
@@ -160,20 +160,23 @@ def _protocols_of(name: ProtocolName) -> tuple[Protocol, ...]:
     return (name,)
 
 
-def _decision_lines(
+def _lines_of_run(
     run: RunFolder, adjudicated: Path | None, extractor: str | None, results: Sequence[Result]
 ) -> Iterator[str]:
-    """The lines on decisions of unclear answers: those that are not used, and how to make them."""
+    """The run's label, and lines on decisions of unclear answers: unused ones, how to make them."""
     from keju.judging.store import ExtractionFolder
     from keju.reporting.answer_readings import MOST_UNCLEAR, decision_line
     from keju.scoring import read_decisions, unused_decisions
 
+    if label := run.manifest().label:
+        yield _("Label of the run: {}", label)
     extractors = ExtractionFolder(run).replied() if (run.path / "extractions").is_dir() else []
     unclear = any(task.unclear > MOST_UNCLEAR for result in results for task in result.tasks)
     if extractor in run.manifest().models:
         yield _(
             "{} reads its own answers. Use another extractor to compare it with others", extractor
         )
+    elif not extractor and extractors:
         yield _(
             "Stored replies of the extractor {} are not used. Use them: keju score {} "
             "--extractor {}",

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from keju.datasets.page_names import NamedPage, scan_page
 from keju.datasets.readers.base import files_under, join_names
-from keju.datasets.readers.import_log import beginning_of, logging_import
+from keju.datasets.readers.import_log import beginning_of, logging_import, printable
 from keju.datasets.readers.pages.page_items import EXPORT_FOLDERS, SUFFIXES, form_of, read_result
 from keju.datasets.readers.pages.scans import scan_pages
 from keju.errors import DataError, UsageError
@@ -75,7 +75,10 @@ class PageFiles(Engine):
                     unused.append(str(inside))
                 marginal += len(result.marginal)
                 if len(beginnings) < _MOST_SHOWN:
-                    beginnings += (beginning_of(line.text) for line in result.marginal)
+                    beginnings += (
+                        f"{printable(line.source_kind)}: {beginning_of(line.text)}"
+                        for line in result.marginal
+                    )
             notes = [*self._index.notes(self._root, unused, others), *log.notes()]
         if marginal:
             notes.append(
