@@ -62,48 +62,95 @@ def reason_functions() -> Iterator[ast.FunctionDef]:
     seen = {node.name for node in todo}
     while todo:
         yield (function := todo.pop())
-        for name in (name for value in returned(function) for name in called(value)):
+        for name in map(called, returned(function)):
             if name in functions() and name not in seen:
                 seen.add(name)
                 todo.append(functions()[name])
 
 
-def called(value: ast.expr) -> list[str]:
-    """The functions whose value an expression has."""
-    if isinstance(value, ast.IfExp):
-        return [*called(value.body), *called(value.orelse)]
-    if isinstance(value, ast.BoolOp):
-        return [name for each in value.values for name in called(each)]
+def called(value: ast.expr) -> str:
+    """The name of the function whose value an expression has, or an empty string."""
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-        return [value.func.id]
-    return []
+        return value.func.id
+    return ""
 
 
 def returned(function: ast.FunctionDef) -> Iterator[ast.expr]:
+    """The expressions that a function may return, each without a choice."""
     for node in ast.walk(function):
         if isinstance(node, ast.Return) and node.value:
-            yield node.value
+            yield from choices(node.value, function)
+
+
+def choices(value: ast.expr, function: ast.FunctionDef) -> Iterator[ast.expr]:
+    """The expressions one of which is the value of an expression in a function.
+
+    The value of a variable is one that was assigned to it, and that of ``next(…)`` comes from the
+    rows of a table.
+    """
+    if isinstance(value, ast.IfExp):
+        parts = [value.body, value.orelse]
+    elif isinstance(value, ast.BoolOp):
+        parts = value.values
+    elif isinstance(value, ast.Name):
+        parts = assigned(value.id, function)
+    elif called(value) == "next":
+        assert isinstance(value, ast.Call)
+        rows, *default = value.args
+        parts = [*column(rows, function), *default]
+    else:
+        parts = []
+    if not parts:
+        yield value
+    for part in parts:
+        yield from choices(part, function)
+
+
+def assigned(name: str, function: ast.FunctionDef) -> list[ast.expr]:
+    """The expressions that a function assigns to a variable, also side by side with others."""
+    pairs = [
+        pair
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        for pair in (
+            zip(target.elts, node.value.elts, strict=True)
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+            else [(target, node.value)]
+        )
+    ]
+    return [value for target, value in pairs if isinstance(target, ast.Name) and target.id == name]
+
+
+def column(rows: ast.expr, function: ast.FunctionDef) -> list[ast.expr]:
+    """The column of a table from which ``(text for condition, text in table if …)`` chooses."""
+    assert isinstance(rows, ast.GeneratorExp), ast.unparse(rows)
+    (loop,) = rows.generators
+    assert isinstance(loop.target, ast.Tuple), ast.unparse(rows)
+    names = [ast.unparse(name) for name in loop.target.elts]
+    place = names.index(ast.unparse(rows.elt))
+    cells = []
+    for table in choices(loop.iter, function):
+        assert isinstance(table, ast.Tuple), ast.unparse(table)
+        for row in table.elts:
+            assert isinstance(row, ast.Tuple), ast.unparse(row)
+            cells.append(row.elts[place])
+    return cells
 
 
 def sentences(value: ast.expr) -> list[str]:
-    """The sentences of an expression, ``_("…")``; none of another call.
+    """The sentence of an expression without a choice, ``_("…")``; none of another call.
 
     Raises:
         AssertionError: the expression has a form that this test does not understand, or a text that
             cannot be translated.
     """
-    if isinstance(value, ast.IfExp):
-        return [*sentences(value.body), *sentences(value.orelse)]
-    if isinstance(value, ast.BoolOp):
-        return [text for each in value.values for text in sentences(each)]
     if isinstance(value, ast.Constant) and not value.value:
         return []
     if isinstance(value, ast.Name) and value.id in constants():
         return sentences(constants()[value.id])
     assert isinstance(value, ast.Call), ast.unparse(value)
-    if isinstance(value.func, ast.Name) and value.func.id == "_":
-        return [ast.literal_eval(value.args[0])]
-    return []
+    return [ast.literal_eval(value.args[0])] if called(value) == "_" else []
 
 
 @cache
@@ -119,6 +166,7 @@ def test_the_reasons_are_found_in_functions_constants_and_helpers():
     assert "an OCR engine only transcribes" in found
     assert sentences(constants()["NO_TRANSCRIPTION"])[0] in found
     assert "with {} the prompt would contain the answer" in found
+    assert "there is no image to read first" in found
 
 
 def test_every_reason_has_a_chinese_text():
@@ -126,7 +174,18 @@ def test_every_reason_has_a_chinese_text():
     assert [text for text in chinese if not HAN.search(text)] == []
 
 
-@pytest.mark.parametrize("code", ["'the moon is full' if full else ''", "f'the moon is {phase}'"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "return 'the moon is full' if full else ''",
+        "return f'the moon is {phase}'",
+        "reason = ''\n if full: reason = 'the moon is full'\n return reason",
+        "table = ((full, _('fine')), (new, 'the moon is new'))\n"
+        " return next((text for applies, text in table if applies), '')",
+    ],
+)
 def test_a_reason_that_cannot_be_translated_would_be_found(code):
+    function = ast.parse(f"def reason() -> str:\n {code}").body[0]
+    assert isinstance(function, ast.FunctionDef)
     with pytest.raises(AssertionError, match="the moon"):
-        sentences(ast.parse(code, mode="eval").body)
+        [sentences(value) for value in returned(function)]
