@@ -56,6 +56,15 @@ def test_an_empty_table_is_accepted(tmp_path: Path) -> None:
     check_table(written(tmp_path / "x.parquet", pa.table({"a": pa.array([], pa.string())})))
 
 
+def test_metadata_that_are_not_utf_8_do_not_end_the_check(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As a damaged byte leaves them; polars itself panics on them."""
+    table = pa.table({"a": ["x"]}).replace_schema_metadata({b"m": b"\xff\xfe"})
+    check_table(written(tmp_path / "x.parquet", table), pl.Schema({"a": pl.String}))
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize("kind", [pa.float64(), pa.string()])
 def test_a_row_of_many_values_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: pa.DataType

@@ -6,7 +6,7 @@ import pytest
 
 from keju.definitions import tasks
 from keju.encoders import Encoders
-from keju.metrics import bleu_unsmoothed
+from keju.metrics import sentence_bleu
 from keju.scoring import (
     Decision,
     Decisions,
@@ -49,7 +49,7 @@ def test_each_formula_stands_beside_a_metric_of_the_script(make):
 
 def test_values_are_those_of_the_formulas_on_the_texts_that_the_script_takes(make):
     (found,) = scores_of(make("T1", "學而時習", "「學而時習」之", answer_simplified="学而时习"))
-    assert found.value == bleu_unsmoothed("学而时习", "学而时习之")
+    assert found.value == sentence_bleu("学而时习", "学而时习之", smoothing="none")
     found = {s.metric: s.value for s in scores_of(make("T2", "学而时习", "學而"))}
     assert found["ROUGE-1_recall"] == 0.5
     assert found["BLEU_eq5"] == 0

@@ -236,10 +236,12 @@ def _row_groups(path: Path) -> Iterator[pl.DataFrame]:
         from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
 
         with ParquetFile(path) as file:
+            # Metadata that is not UTF-8 is a panic of polars, which prints its own lines.
             if not file.num_row_groups:
-                yield pl.DataFrame(file.schema_arrow.empty_table())
+                yield pl.DataFrame(file.schema_arrow.remove_metadata().empty_table())
             for group in range(file.num_row_groups):
-                yield pl.DataFrame(file.read_row_group(group, use_threads=False))
+                table = file.read_row_group(group, use_threads=False)
+                yield pl.DataFrame(table.replace_schema_metadata())
     except FileNotFoundError:
         raise _missing(path) from None
     except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - of damaged files
