@@ -1,4 +1,4 @@
-"""A page read in rows across its columns is named so, in the report and below the scores."""
+"""A page read in rows across its columns is named so in the report."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import get_args
 import msgspec
 import pytest
 from lxml import html
-from typer.testing import CliRunner
 
 from keju.analysis.reading_patterns import PatternCounts, lines_as_read
 from keju.analysis.run_set import load_runs
-from keju.cli import app
 from keju.datasets.store import DatasetWriter
 from keju.items import ImageRef, Item, Line, Response
 from keju.layout import ReadingPattern
@@ -106,15 +104,6 @@ def test_the_report_says_so_in_chinese(scored: Path):
     said = html.fromstring(page.read_text("utf-8")).text_content()
     assert "识别错误占 0.0 个百分点" in said
     assert "；阅读方式：横读（跨越各竖行）（2/2 页）。" in " ".join(said.split())
-
-
-def test_the_score_command_prints_both_parts(scored: Path):
-    result = CliRunner().invoke(app, ["score", str(scored)])
-    lines = " ".join(result.output.split()).split("Of a strict CER")
-    assert result.exit_code == 0
-    assert len(lines) == 3
-    assert "0.0 points are recognition error" in lines[1]
-    assert "reading pattern" not in result.output
 
 
 def test_a_metrics_heading_names_how_it_is_pooled(scored: Path):

@@ -189,10 +189,10 @@ def test_a_system_prompt_is_in_signatures_and_its_row_in_no_table_of_a_paper(
                     *more).returncode == 0  # fmt: skip
         done = keju("score", out)
         assert done.returncode == 0, done.stderr
-        assert ("System prompt" in done.stdout + done.stderr) == bool(more)
         stored = [score for _, scores in iter_stored_scores(RunFolder(out)) for score in scores]
         signatures.append([score.signature for score in stored])
-    part = f"|system:{sha256_bytes(b'Be brief.')[:8]}"
+    prompt_hash = sha256_bytes(b"Be brief.")[:8]
+    part = f"|system:{prompt_hash}"
     plain, told = signatures
     assert any(plain)
     assert told == [each and each + part for each in plain]
@@ -205,6 +205,9 @@ def test_a_system_prompt_is_in_signatures_and_its_row_in_no_table_of_a_paper(
     assert "Not the paper's prompt, even under official: openai:told (--system-prompt)" in notes
     text = tree.text_content()
     assert "prompts than the paper's are not in this table: openai:told" in text
+    line = "(--system-prompt), sent before every prompt of"
+    assert f"System prompt {prompt_hash} {line} openai:told" in text
+    assert text.count(line) == 1
     tables = [*(tmp_path / "csv").glob("mcs-bench-*.csv")]
     rows = "".join(each.read_text("utf-8") for each in tables)
     assert "openai:plain" in rows
