@@ -161,16 +161,12 @@ MISTAKES = {
     "PAGE-XML given as pages": Mistake(
         _page_xml,
         IMPORT,
-        (("1 page without a text", SKIP), (
-            "1 PAGE-XML file", "keju data import page-xml scans --out scans-dataset",
-        )),
+        (("1 page without a text", SKIP, "PAGE-XML, ALTO or hOCR see: keju data detect scans"),),
     ),
     "ALTO given as pages": Mistake(
         _alto,
         IMPORT,
-        (("1 page without a text", SKIP), (
-            "1 ALTO file", "keju data import alto scans --out scans-dataset",
-        )),
+        (("1 page without a text", SKIP, "PAGE-XML, ALTO or hOCR see: keju data detect scans"),),
     ),
     "all problems of a folder at once": Mistake(
         _everything_wrong,

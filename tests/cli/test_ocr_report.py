@@ -146,7 +146,7 @@ def test_result_files_that_are_added_or_corrected_are_read_by_the_same_command(t
     args = ("ocr-report", "scans", "-o", "r.html", "--model", "replay:X=theirs")
     first = keju(*args, cwd=tmp_path)
     assert first.returncode == 1
-    assert "X: 2 pages have no result file: book 2/p1, book 3/p1" in first.stderr
+    assert "pages without a result file (2): book 2/p1, book 3/p1" in first.stderr
     assert "X: 4/4 · 2 without a result" in first.stderr
     said = first.stdout.splitlines()
     place = said.index("X: 2 results are missing: book 2/p1, book 3/p1")

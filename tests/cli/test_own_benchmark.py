@@ -136,7 +136,11 @@ def test_the_other_commands_need_no_definition_either(made: Path) -> None:
     assert "No task has a value under both protocols" in done("protocols", "run", cwd=made)
     done("export", "inspect", "run", "-o", "logs", cwd=made)
     done("data", "stats", "packed", cwd=made)
-    done("merge", "run", "-o", "merged", cwd=made)
+    models = ("--model", "baseline:chance", "--model", "replay:answers.jsonl")
+    for number in (1, 2):
+        shard = ("--shard", f"{number}/2", "--out", f"shard-{number}")
+        done("run", "dataset", *models, *shard, cwd=made)
+    done("merge", "shard-1", "shard-2", "-o", "merged", cwd=made)
     done("score", "merged", cwd=made)
     about = ("--source", "us", "--licence", "CC0-1.0")
     done("build", "release", "dataset", "-o", "released", *about, cwd=made)

@@ -112,8 +112,9 @@ def test_the_suggested_folders_can_be_pasted(keju: Keju) -> None:
     assert keju("data", "import", "auto", "my scans", "--out", "my scans-dataset").status == 0
     again = keju("data", "import", "auto", "my scans", "--out", "my scans-dataset")
     assert again.status == WRONG_USE
-    assert "such as 'my scans-dataset-2'" in again.err
-    assert keju("data", "import", "auto", "my scans", "--out", "my scans-dataset-2").status == 0
+    assert "Choose another --out, or remove it" in again.err
+    done = keju("data", "detect", "my scans")
+    assert "--out 'my scans-dataset-2'" in done.out
 
 
 def test_a_folder_that_is_not_a_run_gets_the_whole_command(keju: Keju) -> None:

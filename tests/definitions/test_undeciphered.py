@@ -37,7 +37,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--licence", "CC0-1.0", "--source", "made here",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "2 characters are without a description" in done.stdout + done.stderr
+    assert "2 of 3 characters have no description (asked, not scored)" in done.stdout + done.stderr
     return home / "d"
 
 

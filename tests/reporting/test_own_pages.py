@@ -110,7 +110,7 @@ def test_pages_imported_as_ancientdoc_explain_the_official_values(tmp_path):
     ]
     (task,) = broken
     why = {item.id: item.why for item in task.largest}
-    assert why["p0"] == "official counts 2 edits of 8; strict counts 1 edits of 8"
+    assert why["p0"] == "official edits: 2 of 8 characters; strict edits: 1 of 8 characters"
 
 
 @pytest.mark.parametrize("command", ["score", "compare"])

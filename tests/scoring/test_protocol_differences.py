@@ -47,13 +47,13 @@ def test_characters_too_many_cost_official_cr_nothing(make):
     (found,) = parted(make, ("T1", "天地玄黄", "天地玄黄宇宙", {}))
     (item,) = found.largest
     assert (item.official, item.strict) == (1, 0.5)
-    assert "2 characters too many, which cost official CR nothing" in item.why
+    assert "superfluous characters, which cost official CR nothing: 2" in item.why
 
 
 def test_reasoning_counts_officially_alone(make):
     (found,) = parted(make, ("T1", "天地玄黄", "<think>天地玄黄</think>\n宇宙", {}))
     assert (found.difference_least, found.difference_most) == (-1, -1)
-    assert "strict counts 4 edits of 4" in found.largest[0].why
+    assert "strict edits: 4 of 4 characters" in found.largest[0].why
 
 
 def test_errors_are_turned_round_for_the_difference_alone(make):
@@ -61,13 +61,14 @@ def test_errors_are_turned_round_for_the_difference_alone(make):
     assert (found.official_metric, found.official) == ("CER", pytest.approx(2 / 6))
     assert found.strict == 1
     assert found.difference_least == found.difference_most == pytest.approx(2 / 6)
-    assert "official counts 2 edits of 6; strict counts 0 edits of 4" in found.largest[0].why
+    why = "official edits: 2 of 6 characters; strict edits: 0 of 4 characters"
+    assert why in found.largest[0].why
 
 
 def test_other_script_is_an_edit_for_ancientdoc_alone(make):
     (found,) = parted(make, ("page_level_ocr", "學而時習", "学而时习", {}))
     assert found.difference_least == pytest.approx(0.75)
-    assert "3 of 3 edits are variants or other script" in found.largest[0].why
+    assert "edits by variants or other script: 3 of 3" in found.largest[0].why
 
 
 def test_repeated_marks_count_officially(make):

@@ -285,11 +285,11 @@ def _edits(official: Mapping[str, Score], layered: Mapping[str, float]) -> Itera
         return
     plain = official.get("CR") or official.get("CER")
     if plain is not None and (extra := plain.stats.get("insertions")):
-        yield _("{:,.0f} characters too many, which cost official CR nothing", extra)
+        yield _("superfluous characters, which cost official CR nothing: {:,.0f}", extra)
     if plain is not None and "edits" in plain.stats:
         edits, length = plain.stats["edits"], plain.stats["length"]
-        yield _("official counts {:,.0f} edits of {:,.0f}", edits, length)
+        yield _("official edits: {:,.0f} of {:,.0f} characters", edits, length)
     exact, script = layered["edits_exact"], layered["edits_script"]
     if exact > script:
-        yield _("{:,.0f} of {:,.0f} edits are variants or other script", exact - script, exact)
-    yield _("strict counts {:,.0f} edits of {:,.0f}", script, layered["length_script"])
+        yield _("edits by variants or other script: {:,.0f} of {:,.0f}", exact - script, exact)
+    yield _("strict edits: {:,.0f} of {:,.0f} characters", script, layered["length_script"])

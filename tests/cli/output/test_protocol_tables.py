@@ -55,7 +55,8 @@ def test_an_item_is_one_line_with_its_reason(run: RunFolder):
         file.write_text(doubled, "utf-8")
     score_run(run)
     (line,) = protocol_lines(list_protocol_differences(run))
-    assert ", T1, page-0: official 100.0, strict 50.0: 4 characters too many" in line
+    why = "superfluous characters, which cost official CR nothing: 4"
+    assert f", T1, page-0: official 100.0, strict 50.0: {why}" in line
     assert "\n" not in line
 
 

@@ -19,7 +19,7 @@ from keju.datasets.readers.base import (
     plain_file,
 )
 from keju.datasets.readers.listing import Listing, unpacking_command
-from keju.datasets.readers.pages.page_items import TranscriptionTask
+from keju.datasets.readers.pages.page_items import HOCR_SUFFIXES, TranscriptionTask
 from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader
 from keju.datasets.readers.pages.scans import (
     Pages,
@@ -30,7 +30,7 @@ from keju.datasets.readers.pages.scans import (
     stems_of_text,
     two_images,
 )
-from keju.datasets.readers.words import import_command
+from keju.datasets.readers.words import detect_command, import_command
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, mark_blank, prompt_of, says_blank, task
 from keju.errors import DataError, ProblemsError, UsageError
@@ -176,7 +176,7 @@ def _with_texts(
     broken = stems - {scan.stem for scan in pages_of}
     lost = texts.unused() if src.is_dir() else []
     lost = [file for file in lost if broken.isdisjoint(stems_of_text(file))]
-    lacking = list(_lacking(root, pages_of, lost))
+    lacking = list(_lacking(src, root, pages_of, lost))
     if settings.skip_missing and any(pages_of.values()):
         yield from (_("skipped {}", line) for line in lacking)
     else:
@@ -266,7 +266,9 @@ def _item(
     )
 
 
-def _lacking(root: Path, pages_of: Mapping[Scan, Pages], lost: Sequence[Path]) -> Iterator[Text]:
+def _lacking(
+    src: Path, root: Path, pages_of: Mapping[Scan, Pages], lost: Sequence[Path]
+) -> Iterator[Text]:
     """A line on the pages without a text, and one on the texts without a page."""
     bare = [
         f"{scan.file.relative_to(root).as_posix()}" + (f"/page {number}" if scan.pages else "")
@@ -288,6 +290,9 @@ def _lacking(root: Path, pages_of: Mapping[Scan, Pages], lost: Sequence[Path]) -
             books[0].relative_to(root),
         )
         hints.insert(0, several)
+    if bare and src.is_dir() and next(files_under(src, {"xml", *HOCR_SUFFIXES}), None):
+        # The texts may be in page files, which this format does not read.
+        hints.append(_("For PAGE-XML, ALTO or hOCR see: {}", detect_command(src)))
     hint = join_sentences(hints)
     if bare:
         yield n_(
