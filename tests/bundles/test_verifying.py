@@ -190,6 +190,24 @@ def test_an_altered_byte_of_the_file_is_named_or_refused(bundle: Path, tmp_path:
     assert outcomes["verified"] == 0
 
 
+def test_a_table_with_a_damaged_byte_is_not_opened(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """pyarrow can end the process on damaged metadata."""
+    opened: list[str] = []
+    monkeypatch.setattr(
+        "keju.bundles.reading.check_table", lambda path, schema: opened.append(path.name)
+    )
+    member = member_of(bundle, "run/scores/replay_good", ".parquet")
+    data = bytearray(bundle.read_bytes())
+    data[data.index(member.encode()) + len(member) + 100] ^= 0x10
+    (tmp_path / "x.zip").write_bytes(data)
+    found = verify_bundle(tmp_path / "x.zip")
+    assert (member, "") in places(found)
+    assert opened
+    assert Path(member).name not in opened
+
+
 def test_another_dataset_is_named(bundle: Path) -> None:
     found = verify_bundle(bundle, mini.path())
     assert found.result == "differs"

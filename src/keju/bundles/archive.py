@@ -35,7 +35,10 @@ _ENCRYPTED = 0x1
 
 
 class Extracted(NamedTuple):
-    """A member as it was extracted; `damaged` if its compressed data ended early or is invalid."""
+    """A member as it was extracted.
+
+    `damaged` if its compressed data ended early or is invalid, or a table has a wrong check sum.
+    """
 
     size: int
     sha256: str
@@ -93,15 +96,18 @@ class Archive:
     def extract(self, name: str, target: Path) -> Extracted:
         """Write a member to a file; of a damaged one as much as could be read."""
         target.parent.mkdir(parents=True, exist_ok=True)
-        digest, size, damaged = hashlib.sha256(), 0, False
+        digest, size, checksum, damaged = hashlib.sha256(), 0, 0, False
         with target.open("wb") as file:
             try:
                 for chunk in self.stream(name):
                     file.write(chunk)
                     digest.update(chunk)
+                    checksum = zlib.crc32(chunk, checksum)
                     size += len(chunk)
             except DataError:
                 damaged = True
+        if target.suffix == ".parquet" and checksum != self._members[name].CRC:
+            damaged = True
         return Extracted(size, digest.hexdigest(), damaged)
 
     def stream(self, name: str) -> Iterator[bytes]:
