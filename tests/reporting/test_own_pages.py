@@ -6,10 +6,13 @@ import msgspec
 import pytest
 from lxml import html
 
+from keju.analysis.comparison import comparison_of
 from keju.analysis.run_set import RunSet, load_runs
+from keju.cli.output.comparison_table import comparison_table
 from keju.cli.output.protocol_tables import list_protocol_differences
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
+from keju.reporting.comparison_text import comparison_lines
 from keju.reporting.latex import write_latex
 from keju.reporting.leaderboard_cells import overall_cell
 from keju.reporting.page import write_report
@@ -129,6 +132,22 @@ def test_official_is_refused_with_the_reason_and_no_score_is_lost(own, command):
 def test_official_of_a_papers_task_is_not_refused(tmp_path):
     path = scored(tmp_path, "AncientDoc", "page_level_ocr")
     assert keju("score", path, "--protocol", "official").returncode == 0
+
+
+def test_recognition_and_layout_error_are_compared_as_exploratory(own):
+    compared = comparison_of([RunFolder.open(own)], "strict")
+    (main,) = compared.tasks
+    assert (main.metric, main.needed) == ("CharAcc", 6)
+    assert [each.metric for each in compared.errors] == ["CER_recognition", "CER_layout"]
+    recognition, layout = compared.errors
+    # "broken" lost one character of 32, and read all others in their order.
+    assert (recognition.first, recognition.second) == (0, 1 / 32)
+    assert (layout.first, layout.second) == (0, 0)
+    assert {each.better for each in compared.errors} == {""}
+    # Their own family: the main measure needs no more groups for them.
+    assert {each.needed for each in compared.errors} == {7}
+    assert sum("exploratory" in line for line in comparison_lines(compared)) == 1
+    assert comparison_table(compared).row_count == 3
 
 
 def conclusions(own: Path, tmp_path: Path, language: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from keju.items import Score
 from keju.scoring import scores_frame
 from keju.scoring.model_comparison import SideScores, compare_tasks
@@ -26,12 +28,14 @@ def items(rows):
     return rows["item"].to_list()
 
 
-def test_main_metrics_are_kept():
-    scores = [score("a", metric=metric) for metric in ("CharAcc", "CER_recognition", "F1")]
+def test_main_metrics_are_kept_and_errors_under_strict():
+    metrics = ("CharAcc", "CER_recognition", "CER_layout", "F1")
+    scores = [score("a", metric=metric) for metric in metrics]
     strict = side(scores)
-    assert strict.of("T1", "")["metric"].to_list() == ["CharAcc"]
-    assert side(scores, "official").of("T1", "").is_empty()
-    assert strict.tasks == {"T1"}
+    assert [len(strict.of("T1", "", metric)) for metric in metrics] == [1, 1, 1, 0]
+    official = side([replace(each, protocol="official") for each in scores], "official")
+    assert [len(official.of("T1", "", metric)) for metric in metrics] == [0, 0, 0, 0]
+    assert official.tasks == strict.tasks == {"T1"}
 
 
 def test_scores_of_the_other_protocol_count_as_reasons_alone():
@@ -45,7 +49,7 @@ def test_a_later_score_of_an_item_replaces_the_one_before():
     (compared,) = compare_tasks(one, other)
     assert (compared.items, compared.groups) == (2, 2)
     assert (compared.first, compared.second) == (1.25 / 4, 1.5 / 4)
-    again = side([score("a", None), score("a", 0.5), score("b", None)]).of("T1", "")
+    again = side([score("a", None), score("a", 0.5), score("b", None)]).of("T1", "", "CharAcc")
     assert dict(zip(items(again), again["value"], strict=True)) == {"a": 0.5, "b": None}
 
 
@@ -56,4 +60,4 @@ def test_items_that_are_not_compared_are_counted_once():
     alone = [only.count_alone(side([]), name) for name in ("MCS-Bench", "OBI-Bench")]
     assert alone == [2, 0]
     assert only.count_alone(only, "MCS-Bench") == 1
-    assert items(only.of("T1", "")) == ["a"]
+    assert items(only.of("T1", "", "CharAcc")) == ["a"]

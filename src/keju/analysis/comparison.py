@@ -25,6 +25,7 @@ from keju.scoring import (
     SideScores,
     TaskComparison,
     adjust_comparisons,
+    compare_errors,
     compare_sides,
     mark_equal,
 )
@@ -49,7 +50,8 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     prompt variant that is the same and not the default. `overall` has one test for each benchmark,
     which is not adjusted; `tasks` are adjusted over all tasks. `margin` is that of equivalence in
     percent points, if there is one. `models` is the number of models of the run that reports rank
-    (0 with two runs). `dropped` counts items of the first side that are not
+    (0 with two runs). `errors` are the exploratory comparisons of recognition and layout error
+    (`compare_errors`), under `strict` alone. `dropped` counts items of the first side that are not
     the same in the other run's dataset. `unscored` are tasks of both sides with items that one of
     them has no value for, and which are therefore excluded.
     """
@@ -63,6 +65,7 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     tasks: list[TaskComparison]
     margin: float | None = None
     models: int = 0
+    errors: list[TaskComparison] = msgspec.field(default_factory=list)
     dropped: int = 0
     unscored: list[Unscored] = msgspec.field(default_factory=list)
 
@@ -115,6 +118,7 @@ def comparison_of(
         tasks=tasks,
         margin=margin,
         models=_count_ranked(first) if len(runs) == 1 else 0,
+        errors=compare_errors(one, other) if protocol == "strict" else [],
         dropped=dropped,
         unscored=_find_unscored(one, other, protocol),
     )
@@ -131,7 +135,7 @@ def _find_unscored(first: SideScores, second: SideScores, protocol: Protocol) ->
     for declared in tasks():
         for query in declared.queries:
             metric = next(iter(query.metrics(protocol)), "")
-            one, two = (side.of(declared.id, query.name) for side in (first, second))
+            one, two = (side.of(declared.id, query.name, metric) for side in (first, second))
             shared = one.join(two, on=PLACE, how="semi").select(PLACE)
             lacking = pl.concat([one, two]).filter(pl.col("value").is_null())
             lacking = lacking.join(shared, on=PLACE, how="semi")

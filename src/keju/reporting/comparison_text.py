@@ -86,6 +86,11 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
             models,
             models * (models - 1) // 2,
         )
+    if compared.errors:
+        yield _(
+            "Recognition and layout error are exploratory: they are adjusted among themselves, "
+            "and no side is marked as better by them. Confirm such a difference on other pages"
+        )
     yield from _describe_unclear(compared)
     if compared.shared:
         yield _("Both sides: {}", recognised(compared.shared))

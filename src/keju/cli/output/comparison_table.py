@@ -22,7 +22,7 @@ def comparison_table(compared: Comparison) -> Table:
         right=[1, 2, 3, 4, 5],
     )
     table.columns[0].no_wrap = False
-    for task in compared.tasks:
+    for task in (*compared.tasks, *compared.errors):
         label = metric_label(task.task, task.query, compared.protocol, task.metric)
         table.add_row(
             f"{task_name(task.task, task.query)} {label}",
@@ -44,7 +44,7 @@ _MOST_ROWS = 12
 def first_rows(compared: Comparison) -> Comparison:
     """The comparison with the tasks of the largest differences only, significant ones first."""
     order = sorted(compared.tasks, key=lambda each: (not each.better, -abs(each.difference)))
-    return replace(compared, tasks=order[:_MOST_ROWS])
+    return replace(compared, tasks=order[:_MOST_ROWS], errors=[])
 
 
 def _format_value(value: float, value_if_right: float, *, better: bool) -> str:
