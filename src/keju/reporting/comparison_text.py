@@ -203,19 +203,19 @@ def _describe_items(compared: Comparison, mean: OverallComparison) -> Iterator[T
         )  # fmt: skip
 
 
-def _conclude(compared: Comparison, found: Sequence[_Named]) -> str:
+def _conclude(compared: Comparison, named_tasks: Sequence[_Named]) -> str:
     """Sentences about tasks or means: which side is better, equal, or what is needed to decide."""
-    parts = [*_describe_better(compared, found), *_describe_equal(compared, found)]
+    parts = [*_describe_better(compared, named_tasks), *_describe_equal(compared, named_tasks)]
     few = [
         (name, each)
-        for name, each in found
+        for name, each in named_tasks
         if each.needed is not None
         and each.groups < each.needed
         and not each.equal
         and not each.undecided
     ]
     undecided = [
-        name for name, each in found
+        name for name, each in named_tasks
         if each.p is not None and not each.better and not each.equal and (name, each) not in few
         and not each.undecided
     ]  # fmt: skip
@@ -235,7 +235,7 @@ def _conclude(compared: Comparison, found: Sequence[_Named]) -> str:
             )  # fmt: skip
     if unclear := [
         _("{} ({} %)", name, unclear_percent(max(each.unclear_first, each.unclear_second)))
-        for name, each in found
+        for name, each in named_tasks
         if each.undecided
     ]:
         parts.append(_("Unclear answers decide which side is better in {}", _list_names(unclear)))
@@ -250,27 +250,27 @@ def _conclude(compared: Comparison, found: Sequence[_Named]) -> str:
                 tasks,
             )
         )
-    if untested := [name for name, each in found if each.needed is None]:
+    if untested := [name for name, each in named_tasks if each.needed is None]:
         parts.append(_("Not tested: {}", _list_names(untested)))
     return _("{}.", join_sentences(parts)) if parts else ""
 
 
-def _describe_better(compared: Comparison, found: Sequence[_Named]) -> Iterator[Text]:
+def _describe_better(compared: Comparison, named_tasks: Sequence[_Named]) -> Iterator[Text]:
     """The tasks or means in which a side is significantly better."""
     one, other = compared.first, compared.second
     for side, better, worse in (("first", one, other), ("second", other, one)):
         ahead = [
             _("{} ({} points)", name, _format_lead(each))
-            for name, each in found
+            for name, each in named_tasks
             if each.better == side
         ]
         if ahead:
             yield _("{} is significantly better than {} in {}", better, worse, _list_names(ahead))
 
 
-def _describe_equal(compared: Comparison, found: Sequence[_Named]) -> Iterator[Text]:
+def _describe_equal(compared: Comparison, named_tasks: Sequence[_Named]) -> Iterator[Text]:
     """The tasks or means whose whole interval is inside the margin."""
-    if equal := [name for name, each in found if each.equal]:
+    if equal := [name for name, each in named_tasks if each.equal]:
         yield _(
             "{} and {} are equal within {} points in {}",
             compared.first,
