@@ -192,12 +192,12 @@ class Bundle:
             raise self._error(
                 _("the bundle does not contain this member", hint="Ask for the file again"), member
             )
-        found = self.archive.extract(member, target)
-        if found.damaged or (found.size, found.sha256) != (known.size, known.sha256):
+        extracted = self.archive.extract(member, target)
+        if extracted.damaged or (extracted.size, extracted.sha256) != (known.size, known.sha256):
             target.unlink()
             raise self._error(
                 _("the member is damaged", hint="Ask for the file again")
-                if found.damaged
+                if extracted.damaged
                 else _(
                     "the SHA-256 is not the one in bundle.json",
                     hint="The bundle was changed after it was written. Ask for the file again",
@@ -215,12 +215,12 @@ class Bundle:
         problems: list[tuple[str, str]] = []
         for member, known in self.manifest.members.items():
             target = self._temporary() / member
-            found = self.archive.extract(member, target)
-            if found.damaged:
+            extracted = self.archive.extract(member, target)
+            if extracted.damaged:
                 if target.suffix == ".parquet":
                     target.unlink(missing_ok=True)  # Damaged metadata can end pyarrow's process.
                 problems.append((member, _("the member is damaged", hint="Ask for the file again")))
-            elif found != (known.size, known.sha256, False):
+            elif extracted != (known.size, known.sha256, False):
                 altered = _(
                     "the SHA-256 is not the one in bundle.json",
                     hint="The bundle was changed after it was written. Ask for the file again",

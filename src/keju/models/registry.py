@@ -295,15 +295,15 @@ def _usable(spec: str) -> ModelDeclaration:
         raise UsageError("{} is a Python function, which only keju.run can use (docs/api.md)", spec)
     kinds = MODELS.get(kind)
     if kinds is None:
-        known = [declared.spelling for declared in declarations()]
-        near = [spelling for spelling in known if spelling.partition(":")[2] == spec]
+        names = [declared.spelling for declared in declarations()]
+        near = [spelling for spelling in names if spelling.partition(":")[2] == spec]
         # A name without a kind is most often that of a model of a server.
         near = near or nearest_names(kind, MODELS) or [f"openai:{spec}"]
         raise UsageError(
             "no model {!r}.{} Models: {}",
             spec,
             did_you_mean(near),
-            ", ".join(known),
+            ", ".join(names),
             hint=describe_broken() or None,
         )
     declared = _declaration_in(kinds, spec)

@@ -166,8 +166,8 @@ def _sort_images(
             file=place.folder,
             hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
         )
-    known = {*boxed, *negatives}
-    return boxed, negatives, [path for path in paths if path not in known]
+    sorted_paths = {*boxed, *negatives}
+    return boxed, negatives, [path for path in paths if path not in sorted_paths]
 
 
 def _pattern(place: SourceFolder, writer: DatasetWriter, path: Path, data: bytes) -> Item:

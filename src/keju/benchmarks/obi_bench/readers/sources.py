@@ -405,8 +405,8 @@ def _characters_file(place: SourceFolder) -> Path | None:
         and not place.source.match(place.name_of(path))[0]
     ]
     # In the folder that was given, beside the source's own: Key&Value.json beside EVOBC/.
-    beside = (path for path in place.src.iterdir() if path.name.casefold() in CHARACTER_TABLES)
-    files = files or [kept_inside(path, place.src) for path in beside]
+    tables = (path for path in place.src.iterdir() if path.name.casefold() in CHARACTER_TABLES)
+    files = files or [kept_inside(path, place.src) for path in tables]
 
     def order(path: Path) -> tuple[int, int, Path]:
         return CHARACTER_TABLES.index(path.name.casefold()), len(path.parts), path
