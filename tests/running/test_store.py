@@ -118,6 +118,17 @@ def test_a_file_of_nothing_but_a_torn_line_is_emptied(folder: RunFolder):
     assert path.read_bytes() == b""
 
 
+def test_a_plan_beside_a_running_run_ignores_a_line_that_is_being_written(folder: RunFolder):
+    with ResponseStore(folder) as store:
+        store.append(response("a"))
+    path = folder.responses_path("m", "T1")
+    torn = path.read_bytes() + msgspec.json.encode(response("b"))[:20]
+    path.write_bytes(torn)
+    # A plan only reads: it does not open the store, which would mend the file.
+    assert list(ResponseStore(folder).known("m")) == [Slot("key-a", "a", 0)]
+    assert path.read_bytes() == torn
+
+
 def test_dropped_responses_leave_the_others_as_they_are(folder: RunFolder):
     with ResponseStore(folder) as store:
         for name in "abc":

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from keju.cli import app
 from keju.datasets import mini
-from keju.errors import DataError
+from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Item
 from keju.runs import RunFolder, RunManifest
@@ -84,3 +84,10 @@ def test_a_run_of_another_format_is_refused_and_left_alone(
     assert isinstance(error, DataError)
     assert error.template == "format {!r}, but this keju reads {!r}"
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_the_dataset_of_a_run_is_where_it_recorded_it(folder: RunFolder):
+    with pytest.raises(UsageError, match="does not record where its dataset"):
+        folder.dataset()
+    folder.write_manifest(replace(MANIFEST, dataset_path=str(mini.path())))
+    assert folder.dataset().path == mini.path()

@@ -89,3 +89,9 @@ def test_no_metric_is_defined_on_a_blank_page_and_pooled_values_stay_as_they_are
 def test_blank_pages_alone_have_no_value() -> None:
     results = aggregate(score_answer(BLANK, said("天")))
     assert all(each.value is None for each in results[0].tasks[0].metrics)
+
+
+def test_a_rate_needs_ten_blank_pages() -> None:
+    nine = InventedText(pages=9, with_text=1, characters=1, most=1, where="a")
+    assert not nine.enough
+    assert nine._replace(pages=10).enough

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.text import parse_number
+from keju.text import parse_english_number, parse_number
 
 DIGITS = "零一二三四五六七八九"
 FORMAL = str.maketrans("一二三四五六七八九十百千", "壹貳叁肆伍陸柒捌玖拾佰仟")
@@ -84,3 +84,25 @@ def test_other_forms(text, value):
 )
 def test_what_has_no_one_value_is_no_number(text):
     assert parse_number(text) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("zero", 0),
+        ("one", 1),
+        ("nine", 9),
+        ("ten", 10),
+        ("Nineteen", 19),
+        ("twenty", 20),
+        ("ninety-nine", 99),
+        ("a hundred and twelve", 112),
+        ("three hundred", 300),
+        ("forty two", 42),
+        ("ten one", None),
+        ("hundred", None),
+        ("one thousand", None),
+    ],
+)
+def test_english_words_below_a_thousand(words: str, value: int | None):
+    assert parse_english_number(words) == value
