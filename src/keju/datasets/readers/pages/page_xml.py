@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, groupby, takewhile
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,9 +100,10 @@ def read_page(
         lines.append(line_of(row.name, row.text, row.outline, types, kinds))
     elements = [row.element for row in rows]
     ordered, is_ordered = _in_stated_order(lines, elements, root, path)
-    taken = dict.fromkeys(elements, "")
-    for row in rows:
-        taken[row.element] += row.text
+    taken = {
+        element: "".join(row.text for row in group)
+        for element, group in groupby(rows, key=attrgetter("element"))
+    }
     report_lost_text(reader.texts(root), taken, path)
     width, height = reader.size
     return Page(
@@ -156,10 +158,11 @@ def _in_stated_order(
     rank: dict[str, int] = {}
     for ref in _refs(groups, file):
         rank.setdefault(ref, len(rank))
-    keys = list[int]()
-    for element in elements:
-        ids = map(_id_of, (*element.iter(), *element.iterancestors()))
-        keys.append(next((rank[id_] for id_ in ids if id_ in rank), len(rank)))
+    rank_of = dict[etree._Element, int]()
+    for element in set(elements):
+        ids = map(_id_of, chain(element.iter(), element.iterancestors()))
+        rank_of[element] = next((rank[id_] for id_ in ids if id_ in rank), len(rank))
+    keys = [rank_of[element] for element in elements]
     placed = [
         key < len(rank)
         for line, key in zip(lines, keys, strict=True)
@@ -391,13 +394,11 @@ class _Alto:
                     line = etree.Element("TextLine")
                     part.addprevious(line)
                 line.append(part)
+        place_of = {line: place for block in page.iter() for place, line in enumerate(block, 1)}
         rows = []
         for line in page.iter("{*}TextLine"):
-            name = line.get("ID")
-            if not name:
-                blocks = (block for block in _below(page, line) if block.get("ID"))
-                block_name = next((block.get("ID") for block in blocks), "page")
-                name = f"{block_name}.{len(list(line.itersiblings(preceding=True))) + 1}"
+            blocks = (block.get("ID") for block in _below(page, line) if block.get("ID"))
+            name = line.get("ID") or f"{next(blocks, 'page')}.{place_of[line]}"
             rows.append(_Row(line, name, _text_of_strings(line), self._outline(line)))
         return rows
 
