@@ -7,9 +7,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from keju.datasets.readers.base import check_time, plain_file
 from keju.errors import DataError
@@ -20,13 +19,6 @@ PAGE_SECONDS = 15.0
 """Maximum seconds for one page."""
 
 _WORKER = Path(__file__).with_name("pdf_worker.py")
-
-
-class PageImage(NamedTuple):
-    """An image of a page: its bytes, and how it was made (``embedded`` or ``300 dpi``)."""
-
-    data: bytes
-    made: str
 
 
 class PdfReader:
@@ -55,18 +47,17 @@ class PdfReader:
         """
         return int(self._ask(file)[0]["pages"])
 
-    def images(
-        self, file: Path, wanted: Collection[int], dpi: int | None
-    ) -> Iterator[tuple[int, PageImage]]:
-        """The images of some pages, numbered from 1; with `dpi`, all are rendered at it.
+    def image(self, file: Path, page: int, dpi: int | None) -> tuple[bytes, str]:
+        """The image of a page, numbered from 1, and ``embedded`` or the resolution of a rendering.
+
+        With `dpi`, the page is rendered at it.
 
         Raises:
-            DataError: as `length`, or a page is damaged, too large or takes too long.
+            DataError: as `length`, or the page is damaged, too large or takes too long.
         """
-        for number in sorted(wanted):
-            check_time()
-            head, data = self._ask(file, number, dpi)
-            yield number, PageImage(data, head["made"])
+        check_time()
+        head, data = self._ask(file, page, dpi)
+        return data, str(head["made"])
 
     def _ask(
         self, file: Path, page: int = 0, dpi: int | None = None

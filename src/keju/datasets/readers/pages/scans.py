@@ -1,18 +1,17 @@
-"""`Scan`: a file with page images (an image, a PDF, a TIFF with several frames), and `Texts`."""
+"""`Scan`: a file with page images (an image, a PDF, a TIFF with several frames), and its texts."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path, PurePath
 from typing import NamedTuple, TypeVar
 
 from PIL import Image
 
-from keju.datasets.readers.base import check_time, plain_file, source_bytes, source_text
-from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader
-from keju.errors import DataError
+from keju.datasets.readers.base import check_time, plain_file, source_bytes
+from keju.datasets.readers.pages.pdf_pages import PdfReader
 from keju.images import (
     EXTENSIONS,
     MAX_PIXELS,
@@ -21,7 +20,6 @@ from keju.images import (
     open_header,
     upright,
 )
-from keju.texts import _, n_
 
 MOST_TEXT = 32 << 20
 """Maximum size in bytes of the text of a page or a scan; reading one takes up to 20 times as much.
@@ -33,8 +31,8 @@ _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
 
 AnyPath = TypeVar("AnyPath", bound=PurePath)
 
-Pages = Mapping[int, tuple[Path, str]]
-"""Texts of pages by their number, each with its file."""
+WHOLE, NO_PAGE = 0, -1
+"""The page numbers of a text of all pages of a scan, and of one that is of none."""
 
 TRUTH, PREDICTION = ".gt", ".pred"
 """The endings before ``.txt`` of tesstrain, kraken and OCR4all: the text, and an engine's."""
@@ -55,6 +53,18 @@ class Scan(NamedTuple):
     def numbers(self) -> range:
         """The numbers of its pages."""
         return range(1, (self.pages or 1) + 1)
+
+    def page_of(self, text: Path) -> int:
+        """The number of the page that a text belongs to, or `WHOLE` or `NO_PAGE`.
+
+        A text beside the scan is that of all its pages. A directory with the scan's name has one
+        for each: ``book/001.txt``, ``book/page_1.txt``.
+        """
+        if text.parent == self.file.parent:
+            return WHOLE
+        match = _NUMBER.fullmatch(text.name.partition(".")[0])
+        number = int(match[1]) if match and self.pages else NO_PAGE
+        return number if number in self.numbers else NO_PAGE
 
     def name(self, number: int) -> str:
         """The name of a page, for messages and ids: ``book/003``; ``book`` of an image."""
@@ -80,37 +90,36 @@ def scan_of(file: Path, pdfs: PdfReader) -> Scan:
 
 def images_of(
     scan: Scan, wanted: Collection[int], dpi: int | None, pdfs: PdfReader
-) -> Iterator[tuple[int, PageImage]]:
-    """The images of some pages of a scan, numbered from 1.
+) -> Iterator[tuple[int, bytes, str]]:
+    """The images of some pages of a scan: their numbers from 1, files, and how they were made.
+
+    The last is ``embedded`` or ``300 dpi`` of a page of a PDF, else empty.
 
     Raises:
         DataError: the file is damaged, or a page has too many pixels.
     """
-    if scan.pages is None:
-        yield 1, PageImage(source_bytes(scan.file), "")
+    name = str(scan.file)
+    if scan.pages is None and wanted:
+        yield 1, source_bytes(scan.file), ""
     elif scan.file.suffix.casefold() == ".pdf":
-        yield from pdfs.images(scan.file, wanted, dpi)
-    else:
-        yield from _frame_images(scan.file, source_bytes(scan.file), wanted)
-
-
-def _frame_images(
-    file: Path, data: bytes, wanted: Collection[int]
-) -> Iterator[tuple[int, PageImage]]:
-    with decoding(data, str(file)):
-        frames = frames_of(open_header(data, name=str(file)), name=str(file))
-    for number in sorted(wanted):
-        check_time()
-        with decoding(data, f"{file}: page {number}"):
-            image = open_header(data, name=str(file))
-            image.seek(frames[number - 1])
-            if image.width * image.height > MAX_PIXELS:
-                raise Image.DecompressionBombError
-            image.load()
-            frame = upright(image)
-            out = io.BytesIO()
-            (frame if frame.mode in _PNG_MODES else frame.convert("RGB")).save(out, "PNG")
-        yield number, PageImage(out.getvalue(), "")
+        for number in sorted(wanted):
+            yield number, *pdfs.image(scan.file, number, dpi)
+    elif wanted:
+        data = source_bytes(scan.file)
+        with decoding(data, name):
+            frames = frames_of(open_header(data, name=name), name=name)
+        for number in sorted(wanted):
+            check_time()
+            with decoding(data, f"{name}: page {number}"):
+                image = open_header(data, name=name)
+                image.seek(frames[number - 1])
+                if image.width * image.height > MAX_PIXELS:
+                    raise Image.DecompressionBombError
+                image.load()
+                frame = upright(image)
+                out = io.BytesIO()
+                (frame if frame.mode in _PNG_MODES else frame.convert("RGB")).save(out, "PNG")
+            yield number, out.getvalue(), ""
 
 
 def stems_of_text(text: AnyPath) -> Iterator[AnyPath]:
@@ -144,101 +153,6 @@ def scan_pages(path: AnyPath) -> Iterator[tuple[AnyPath, int]]:
         yield stem.parent / after[1], int(after[2])
 
 
-class Texts:
-    """The text files of a directory, by the scan that they belong to.
-
-    The text of ``001.png`` is ``001.gt.txt``, else ``001.txt`` or ``001.png.txt``. Files beside a
-    text with ``.gt`` and those with ``.pred``, an engine's texts, are `ignored`.
-
-    A scan of several pages has one text with a form feed between pages (as pdftotext writes it), or
-    one file per page in a directory with its name: ``book/001.txt``, ``book/page_1.txt``.
-    """
-
-    def __init__(self, files: Iterable[Path]) -> None:
-        self.ignored: list[Path] = []
-        self._of_stem: dict[Path, list[Path]] = {}
-        self._used: dict[Path, Scan] = {}
-        for file in files:
-            stems = list(stems_of_text(file))
-            for stem in stems:
-                self._of_stem.setdefault(stem, []).append(file)
-            if not stems:
-                self.ignored.append(file)
-
-    def of(self, scan: Scan) -> Pages:
-        """The text of each page that has one, and its file.
-
-        Raises:
-            DataError: a text has another number of pages than its scan, belongs to two scans, or is
-                in no known encoding; or two texts are equally right.
-        """
-        files = self._of_stem.get(scan.stem, [])
-        neighbours = [file for file in files if file.parent == scan.file.parent]
-        if not neighbours:
-            text_of_page: dict[int, Path] = {}
-            for file in files if scan.pages else ():
-                match = _NUMBER.fullmatch(file.name.partition(".")[0])
-                number = int(match[1]) if match else 0
-                if number in scan.numbers and (number not in text_of_page or _is_truth(file)):
-                    text_of_page[number] = file
-            return {
-                number: (file, self._text(file, scan))
-                for number, file in sorted(text_of_page.items())
-            }
-        file, *rivals = list(filter(_is_truth, neighbours)) or neighbours
-        if rivals:
-            raise DataError(
-                "two texts for this image: {} and {}",
-                file.name,
-                rivals[0].name,
-                file=scan.file,
-                hint="Keep one of them",
-            )
-        parts = [self._text(file, scan)]
-        self.ignored += [text for text in neighbours if text not in self._used]
-        if scan.pages is not None:
-            parts = parts[0].split("\f")
-            if len(parts) > 1 and not parts[-1].strip():
-                parts.pop()
-        if len(parts) != len(scan.numbers):
-            raise DataError(
-                n_(
-                    "the text has {n:,} page (separated by form feeds), but {} has {}",
-                    "the text has {n:,} pages (separated by form feeds), but {} has {}",
-                    len(parts),
-                    scan.file.name,
-                    scan.pages,
-                    hint=_(
-                        "Put a form feed between the texts of two pages, or write one file "
-                        "per page: {0}/1.txt, {0}/2.txt …",
-                        scan.stem.name,
-                    ),
-                ),
-                file=file,
-            )
-        return {number: (file, part) for number, part in enumerate(parts, start=1)}
-
-    def _text(self, file: Path, scan: Scan) -> str:
-        if (other := self._used.setdefault(file, scan)) != scan:
-            raise two_images(other, scan)
-        return source_text(file, MOST_TEXT)
-
-    def unused(self) -> list[Path]:
-        """The texts that belong to no scan."""
-        files = {file for files in self._of_stem.values() for file in files}
-        return sorted(files - self._used.keys() - set(self.ignored))
-
-
-def _is_truth(text: Path) -> bool:
+def is_truth(text: Path) -> bool:
+    """Whether a text file is marked as the true text of an image (``.gt.txt``)."""
     return Path(text.stem).suffix.casefold() == TRUTH
-
-
-def two_images(scan: Scan, other: Scan) -> DataError:
-    """The error of two scans with one text."""
-    return DataError(
-        "two images for one text: {} and {}",
-        scan.file.name,
-        other.file.name,
-        file=other.file.parent,
-        hint="Keep one of them",
-    )
