@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, groupby, takewhile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -18,15 +18,19 @@ from lxml import etree
 
 from keju.datasets.line_kinds import FLOW, kind_of, most_specific_word
 from keju.datasets.pages import Page
-from keju.datasets.readers.pages.lost_text import TextPart, report_lost_text, text_nodes
 from keju.datasets.readers.xml_parsing import (
+    TextPart,
+    about_file,
     box_around,
     children,
+    id_of,
     join_words,
     name_of,
     number,
     parse_xml,
     points,
+    report_lost_text,
+    text_nodes,
 )
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
@@ -41,12 +45,26 @@ ROOTS: Mapping[str, str] = {"PcGts": "PAGE-XML", "alto": "ALTO"}
 
 
 class _Row(NamedTuple):
-    """The name, text and outline of a line, and the element that they are from."""
+    """A line: the element that it is from, and the types around it and its own, outermost first."""
 
     element: etree._Element
     name: str
     text: str
     outline: tuple[Point, ...]
+    types: tuple[str, ...]
+
+
+class _Parsed(NamedTuple):
+    """A file: the image and size of the page, its lines, and all texts in the file.
+
+    `is_indexed` means that lines are in an order that indices state.
+    """
+
+    image_name: str
+    size: tuple[float, float]
+    rows: Sequence[_Row]
+    texts: Iterable[TextPart]
+    is_indexed: bool = False
 
 
 def read_page(
@@ -91,28 +109,24 @@ def read_page(
                 "Give a folder that contains only {} files, or use the format of this file", wanted
             ),
         )
-    reader = _Alto(path, root, dpi) if stated == "ALTO" else _PageXml(path, root)
-    rows = reader.rows(reader.page)
-    lines = []
-    for row in rows:
-        inner = _below(reader.page, row.element)
-        types = [word for element in reversed(inner) for word in reader.types_of(element)]
-        lines.append(line_of(row.name, row.text, row.outline, types, kinds))
-    elements = [row.element for row in rows]
-    ordered, is_ordered = _in_stated_order(lines, elements, root, path)
-    taken = {
-        element: "".join(row.text for row in group)
-        for element, group in groupby(rows, key=attrgetter("element"))
-    }
-    report_lost_text(reader.texts(root), taken, path)
-    width, height = reader.size
+    with about_file(path):
+        parsed = _alto(root, dpi) if stated == "ALTO" else _page_xml(root)
+        lines = [line_of(*row[1:], kinds) for row in parsed.rows]
+        elements = [row.element for row in parsed.rows]
+        ordered, is_ordered = _in_stated_order(lines, elements, root)
+        taken = {
+            element: "".join(row.text for row in rows)
+            for element, rows in groupby(parsed.rows, key=attrgetter("element"))
+        }
+        report_lost_text(parsed.texts, taken, path)
+    width, height = parsed.size
     return Page(
         file=str(path),
-        image_name=reader.image_name,
+        image_name=parsed.image_name,
         width=width,
         height=height,
         lines=ordered,
-        explicit_order=is_ordered or reader.is_indexed,
+        explicit_order=is_ordered or parsed.is_indexed,
     )
 
 
@@ -124,22 +138,13 @@ def line_of(
     return Line(id=name, text=text, polygon=polygon, kind=kind, source_kind=source_kind)
 
 
-def _below(page: etree._Element, element: etree._Element) -> list[etree._Element]:
-    """An element and those around it inside the page."""
-    return list(takewhile(lambda outer: outer is not page, (element, *element.iterancestors())))
-
-
-def _id_of(element: etree._Element) -> str:
-    return element.get("id") or element.get("ID") or ""
-
-
 # The order of lines
 
 _ORDERED = frozenset({"OrderedGroup", "OrderedGroupIndexed"})
 
 
 def _in_stated_order(
-    lines: Sequence[Line], elements: Sequence[etree._Element], root: etree._Element, file: Path
+    lines: Sequence[Line], elements: Sequence[etree._Element], root: etree._Element
 ) -> tuple[tuple[Line, ...], bool]:
     """The lines in the order of a file's ReadingOrder, if it has one, and whether it states one.
 
@@ -148,40 +153,36 @@ def _in_stated_order(
     innermost one around it, that is referenced; unreferenced lines come last. An order that leaves
     half of the lines of the running text unplaced, as where regions were drawn or deleted later,
     states none.
-
-    Raises:
-        DataError: an index is not a number.
     """
     groups = root.find(".//{*}ReadingOrder")
     if groups is None or _ORDERED.isdisjoint(map(name_of, groups.iter())):
         return tuple(lines), False
     rank: dict[str, int] = {}
-    for ref in _refs(groups, file):
+    for ref in _refs(groups):
         rank.setdefault(ref, len(rank))
-    rank_of = dict[etree._Element, int]()
+    rank_of: dict[etree._Element, float] = {}
     for element in set(elements):
-        ids = map(_id_of, chain(element.iter(), element.iterancestors()))
-        rank_of[element] = next((rank[id_] for id_ in ids if id_ in rank), len(rank))
-    keys = [rank_of[element] for element in elements]
-    placed = [
-        key < len(rank)
-        for line, key in zip(lines, keys, strict=True)
+        ids = map(id_of, chain(element.iter(), element.iterancestors()))
+        rank_of[element] = next((rank[name] for name in ids if name in rank), math.inf)
+    ranks = [rank_of[element] for element in elements]
+    flow = [
+        rank
+        for line, rank in zip(lines, ranks, strict=True)
         if line.text.strip() and line.kind in FLOW
     ]
-    is_ordered = any(key < len(rank) for key in keys)
-    if placed and 2 * sum(placed) <= len(placed):
-        is_ordered = False
-    places = sorted(range(len(lines)), key=keys.__getitem__)
+    unplaced = flow.count(math.inf)
+    is_ordered = min(ranks, default=math.inf) < math.inf and (not flow or 2 * unplaced < len(flow))
+    places = sorted(range(len(lines)), key=ranks.__getitem__)
     return tuple(lines[place] for place in places), is_ordered
 
 
-def _refs(group: etree._Element, file: Path) -> list[str]:
+def _refs(group: etree._Element) -> list[str]:
     """The ids that a group refers to, in its order."""
     refs = (group.get("regionRef") or group.get("REF") or "").split()
     members = list(group)
     if name_of(group) in _ORDERED and any(member.get("index") for member in members):
-        members.sort(key=lambda member: number(member.get("index"), file=file, item="ReadingOrder"))
-    return refs + [ref for member in members for ref in _refs(member, file)]
+        members.sort(key=lambda member: number(member.get("index"), "ReadingOrder"))
+    return refs + [ref for member in members for ref in _refs(member)]
 
 
 # PAGE-XML
@@ -193,103 +194,48 @@ _PARTS = ("Word", "Glyph", "Graphemes", "Grapheme", "GraphemeGroup", "NonPrintin
 """Elements of which the text of a line or word consists."""
 
 
-class _PageXml:
-    """Reads the lines of a PAGE-XML file."""
-
-    def __init__(self, path: Path, root: etree._Element) -> None:
-        page = root.find("{*}Page")
-        if page is None:
-            raise DataError("the file has no Page element", file=path)
-        self._path, self.page = path, page
-        self.image_name = page.get("imageFilename", "")
-        self.size = self._number(page, "imageWidth"), self._number(page, "imageHeight")
+def _page_xml(root: etree._Element) -> _Parsed:
+    page = root.find("{*}Page")
+    if page is None:
+        raise DataError("the file has no Page element")
+    regions = _regions(page)
+    return _Parsed(
+        page.get("imageFilename", ""),
+        (number(page.get("imageWidth"), "Page"), number(page.get("imageHeight"), "Page")),
+        _page_rows(page, "", ()),
+        _page_texts(root),
         # Indices of the regions of a page, or of the lines of its only region, are an order too.
-        regions = _regions(page)
-        self.is_indexed = bool(regions) and None not in map(_index_of, regions)
+        is_indexed=bool(regions) and None not in map(_index_of, regions),
+    )
 
-    def rows(self, parent: etree._Element) -> list[_Row]:
-        """The lines in a page, region or cell: its own, then those of the elements inside it.
 
-        Any element can contain lines, since a text region, table, chart or advertisement can
-        contain others, and Transkribus puts the lines of tables into TableCell.
-        """
-        prefix = "" if parent is self.page else f"{parent.get('id')}."
-        rows = list[_Row]()
-        for place, line in enumerate(_by_index(list(children(parent, "TextLine"))), start=1):
-            name = line.get("id") or f"{prefix}{place}"
-            rows.append(_Row(line, name, self._text_of(line), self._outline(line)))
-        for place, region in enumerate(_by_index(_regions(parent)), start=1):
-            region.set("id", region.get("id") or f"{prefix}r{place}")
-            rows += self.rows(region)
-        texts = [text for text in self._text_of(parent).splitlines() if text.strip()]
-        if not texts or any(row.text.strip() for row in rows):
-            return rows
-        # The text is that of the region, and its lines, if any, are outlines. A program may have
-        # drawn them in another order than that of the text.
-        if len(texts) == len(rows) and _are_in_order(rows):
-            return [row._replace(text=text) for row, text in zip(rows, texts, strict=True)]
-        outline = self._outline(parent) if len(texts) == 1 else ()
-        return [
-            _Row(parent, f"{prefix or 'page.'}{place}", text, outline)
-            for place, text in enumerate(texts, start=1)
-        ]
+def _page_rows(parent: etree._Element, prefix: str, types: tuple[str, ...]) -> list[_Row]:
+    """The lines in a page, region or cell: its own, then those of the elements inside it.
 
-    def _text_of(self, element: etree._Element) -> str:
-        """The text of an element at the nearest level that has one."""
-        own = self._own_text(element)
-        if own.strip():
-            return own
-        parts = _by_index(list(children(element, *_PARTS)))
-        join = join_words if any(name_of(part) == "Word" for part in parts) else "".join
-        text = join(list(map(self._text_of, parts)))
-        return text if text.strip() else own
-
-    def _own_text(self, element: etree._Element) -> str:
-        """The text of the TextEquiv that counts, as in dinglehopper.
-
-        That is the one of lowest index; if none has an index, the one of highest confidence, else
-        the first one.
-        """
-        return next(map(_text_in, sorted(children(element, "TextEquiv"), key=self._rank)), "")
-
-    def _rank(self, version: etree._Element) -> tuple[float, float]:
-        has_index = bool(version.get("index", "").strip())
-        index = self._number(version, "index") if has_index else math.inf
-        try:
-            confidence = float(version.get("conf", ""))
-        except ValueError:
-            confidence = math.nan
-        return index, math.inf if math.isnan(confidence) else -confidence
-
-    def texts(self, root: etree._Element) -> Iterator[TextPart]:
-        """All texts of the file; of the versions of one text only that which counts."""
-        for element in root.iter():
-            versions = map(_text_in, sorted(children(element, "TextEquiv"), key=self._rank))
-            yield element, next(filter(str.strip, versions), "")
-        yield from text_nodes(root, outside=("Metadata", "TextEquiv"))
-
-    def _outline(self, element: etree._Element) -> tuple[Point, ...]:
-        return self._coords(element) or box_around(map(self._coords, children(element, "Word")))
-
-    def _coords(self, element: etree._Element) -> tuple[Point, ...]:
-        coords = element.find("{*}Coords")
-        if coords is None:
-            return ()
-        if (attribute := coords.get("points")) is not None:
-            return points(attribute, file=self._path, item=_id_of(element) or name_of(element))
-        return tuple(
-            (self._number(point, "x"), self._number(point, "y"))
-            for point in children(coords, "Point")
-        )
-
-    def _number(self, element: etree._Element, name: str) -> float:
-        return number(element.get(name), file=self._path, item=name_of(element))
-
-    @staticmethod
-    def types_of(element: etree._Element) -> list[str]:
-        """The type of a line or region; none where it has no type."""
-        kind = _custom(element, "structure", "type") or element.get("type", "")
-        return [kind] if kind else []
+    Any element can contain lines, since a text region, table, chart or advertisement can contain
+    others, and Transkribus puts the lines of tables into TableCell.
+    """
+    rows = list[_Row]()
+    for place, line in enumerate(_by_index(children(parent, "TextLine")), start=1):
+        name = id_of(line) or f"{prefix}{place}"
+        rows.append(_Row(line, name, _text_of(line), _outline(line), types + _type_of(line)))
+    for place, region in enumerate(_by_index(_regions(parent)), start=1):
+        name = id_of(region) or f"{prefix}r{place}"
+        rows += _page_rows(region, f"{name}.", types + _type_of(region))
+    texts = [text for text in _text_of(parent).splitlines() if text.strip()]
+    if not texts or any(row.text.strip() for row in rows):
+        return rows
+    # The text is that of the region, and its lines, if any, are outlines. A program may have
+    # drawn them in another order than that of the text.
+    outlines = [Line(id=str(place), polygon=row.outline) for place, row in enumerate(rows)]
+    columns = chain.from_iterable(group_columns(outlines))
+    if len(texts) == len(rows) and list(columns) == outlines:
+        return [row._replace(text=text) for row, text in zip(rows, texts, strict=True)]
+    outline = _outline(parent) if len(texts) == 1 else ()
+    return [
+        _Row(parent, f"{prefix or 'page.'}{place}", text, outline, types)
+        for place, text in enumerate(texts, start=1)
+    ]
 
 
 def _regions(parent: etree._Element) -> list[etree._Element]:
@@ -302,17 +248,66 @@ def _regions(parent: etree._Element) -> list[etree._Element]:
     ]
 
 
-def _are_in_order(rows: Sequence[_Row]) -> bool:
-    """Whether rows have outlines, and their order is that of the columns of the page."""
-    lines = [Line(id=str(place), polygon=row.outline) for place, row in enumerate(rows)]
-    return [line for column in group_columns(lines) for line in column] == lines
+def _text_of(element: etree._Element) -> str:
+    """The text of an element at the nearest level that has one."""
+    own = next(_versions(element), "")
+    if own.strip():
+        return own
+    parts = _by_index(children(element, *_PARTS))
+    join = join_words if any(name_of(part) == "Word" for part in parts) else "".join
+    text = join(list(map(_text_of, parts)))
+    return text if text.strip() else own
 
 
-def _text_in(version: etree._Element) -> str:
-    """The Unicode of a TextEquiv, else its PlainText."""
-    forms = [*children(version, "Unicode"), *children(version, "PlainText")]
-    texts = [str(form.xpath("string()")) for form in forms]
-    return next(filter(str.strip, texts), "".join(texts[:1]))
+def _versions(element: etree._Element) -> Iterator[str]:
+    """The texts of an element's own TextEquivs, that which counts first, as in dinglehopper.
+
+    That is the one of lowest index; if none has an index, the one of highest confidence, else the
+    first one. Its text is its Unicode, else its PlainText.
+    """
+    for version in sorted(children(element, "TextEquiv"), key=_rank):
+        forms = [*children(version, "Unicode"), *children(version, "PlainText")]
+        texts = [str(form.xpath("string()")) for form in forms]
+        yield next(filter(str.strip, texts), "".join(texts[:1]))
+
+
+def _rank(version: etree._Element) -> tuple[float, float]:
+    index = version.get("index", "")
+    try:
+        confidence = float(version.get("conf", ""))
+    except ValueError:
+        confidence = math.nan
+    return (
+        number(index, "TextEquiv") if index.strip() else math.inf,
+        math.inf if math.isnan(confidence) else -confidence,
+    )
+
+
+def _page_texts(root: etree._Element) -> Iterator[TextPart]:
+    """All texts of the file; of the versions of one text only that which counts."""
+    for element in root.iter():
+        yield element, next(filter(str.strip, _versions(element)), "")
+    yield from text_nodes(root, outside=("Metadata", "TextEquiv"))
+
+
+def _outline(element: etree._Element) -> tuple[Point, ...]:
+    return _coords(element) or box_around(map(_coords, children(element, "Word")))
+
+
+def _coords(element: etree._Element) -> tuple[Point, ...]:
+    coords = element.find("{*}Coords")
+    if coords is None:
+        return ()
+    attribute = coords.get("points")
+    if attribute is None:  # The versions of 2009 and 2010.
+        corners = (point.get(name, "0") for point in coords for name in ("x", "y"))
+        attribute = " ".join(corners)
+    return points(attribute, id_of(element) or name_of(element))
+
+
+def _type_of(element: etree._Element) -> tuple[str, ...]:
+    kind = _custom(element, "structure", "type") or element.get("type")
+    return (kind,) if kind else ()
 
 
 def _custom(element: etree._Element, group: str, key: str) -> str:
@@ -327,11 +322,12 @@ def _index_of(element: etree._Element) -> int | None:
     return int(index) if re.fullmatch(r"\d{1,9}", index) else None
 
 
-def _by_index(siblings: Sequence[etree._Element]) -> list[etree._Element]:
+def _by_index(siblings: Iterable[etree._Element]) -> list[etree._Element]:
     """Siblings by their index if every one has one, else in document order."""
-    if any(_index_of(element) is None for element in siblings):
-        return list(siblings)
-    return sorted(siblings, key=lambda element: _index_of(element) or 0)
+    elements = list(siblings)
+    if None not in map(_index_of, elements):
+        elements.sort(key=lambda element: _index_of(element) or 0)
+    return elements
 
 
 # ALTO
@@ -342,99 +338,58 @@ _BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
 _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
 
 
-class _Alto:
-    """Reads the lines of an ALTO file."""
-
-    is_indexed = False
-
-    def __init__(self, path: Path, root: etree._Element, dpi: float | None) -> None:
-        pages = root.findall("{*}Layout[1]/{*}Page")
-        if len(pages) != 1:
-            raise DataError(
-                n_(
-                    "the file has {n:,} page",
-                    "the file has {n:,} pages",
-                    len(pages),
-                    hint="Keep one page per file",
-                ),
-                file=path,
+def _alto(root: etree._Element, dpi: float | None) -> _Parsed:
+    pages = root.findall("{*}Layout[1]/{*}Page")
+    if len(pages) != 1:
+        raise DataError(
+            n_(
+                "the file has {n:,} page",
+                "the file has {n:,} pages",
+                len(pages),
+                hint="Keep one page per file",
             )
-        self._path, self.page = path, pages[0]
-        tags = root.iterfind("{*}Tags/*")
-        self._labels = {
-            tag.get("ID"): tag.get("LABEL", "") for tag in tags if name_of(tag) in _TAGS
-        }
-        name = root.findtext("{*}Description/{*}sourceImageInformation/{*}fileName")
-        unit = root.findtext("{*}Description/{*}MeasurementUnit")
-        self.image_name = (name or "").strip()
-        self._scale = self._pixels_per_unit((unit or "").strip(), dpi)
-        self.size = self._length(self.page, "WIDTH"), self._length(self.page, "HEIGHT")
+        )
+    unit = (root.findtext("{*}Description/{*}MeasurementUnit") or "").strip()
+    if unit not in {"", "pixel", *_PER_INCH}:
+        raise DataError("measurement unit {!r} is unknown", unit)
+    if unit in _PER_INCH and dpi is None:
+        raise DataError(
+            "the file measures in {}, not in pixels",
+            unit,
+            hint="Give the resolution of the scans as dpi, e.g. dpi=300",
+        )
+    scale = dpi / _PER_INCH[unit] if dpi and unit in _PER_INCH else 1.0
+    name = root.findtext("{*}Description/{*}sourceImageInformation/{*}fileName")
+    tags = (tag for tag in root.iterfind("{*}Tags/*") if name_of(tag) in _TAGS)
+    labels = {tag.get("ID", ""): tag.get("LABEL", "") for tag in tags}
+    return _Parsed(
+        (name or "").strip(),
+        (_length(pages[0], "WIDTH", scale), _length(pages[0], "HEIGHT", scale)),
+        list(_alto_rows(pages[0], scale, labels)),
+        _alto_texts(root),
+    )
 
-    def _pixels_per_unit(self, unit: str, dpi: float | None) -> float:
-        if unit in {"", "pixel"}:
-            return 1.0
-        if unit not in _PER_INCH:
-            raise DataError("measurement unit {!r} is unknown", unit, file=self._path)
-        if dpi is None:
-            raise DataError(
-                "the file measures in {}, not in pixels",
-                unit,
-                file=self._path,
-                hint="Give the resolution of the scans as dpi, e.g. dpi=300",
-            )
-        return dpi / _PER_INCH[unit]
 
-    def rows(self, page: etree._Element) -> list[_Row]:
-        """The lines of the page in document order. Strings outside of a line become one."""
-        line = None
-        for part in list(page.iter("{*}String", "{*}SP", "{*}HYP")):
-            parent = part.getparent()
-            if parent is not None and name_of(parent) != "TextLine":
-                if line is None or part.getprevious() is not line:
-                    line = etree.Element("TextLine")
-                    part.addprevious(line)
-                line.append(part)
-        place_of = {line: place for block in page.iter() for place, line in enumerate(block, 1)}
-        rows = []
-        for line in page.iter("{*}TextLine"):
-            blocks = (block.get("ID") for block in _below(page, line) if block.get("ID"))
-            name = line.get("ID") or f"{next(blocks, 'page')}.{place_of[line]}"
-            rows.append(_Row(line, name, _text_of_strings(line), self._outline(line)))
-        return rows
-
-    def texts(self, root: etree._Element) -> Iterator[TextPart]:
-        """All texts of the file, without alternative readings of a word or glyph."""
-        for element in root.iter():
-            if name_of(element) != "Variant":
-                content = element.get("CONTENT", "")
-                text = content if content.strip() else element.get("SUBS_CONTENT", "")
-                yield element, text
-        for layout in children(root, "Layout"):
-            yield from text_nodes(layout, outside=("ALTERNATIVE",))
-
-    def types_of(self, element: etree._Element) -> list[str]:
-        """The margin, if the element is one, and the labels of its tags."""
-        margin = [name_of(element)] if name_of(element) in _MARGINS else []
-        refs = element.get("TAGREFS", "").split()
-        return margin + [self._labels[ref] for ref in refs if ref in self._labels]
-
-    def _outline(self, line: etree._Element) -> tuple[Point, ...]:
-        """The outline of a line, else the box around its strings; empty where none has a size."""
-        polygon = line.find("{*}Shape/{*}Polygon")
-        corners = polygon.get("POINTS", "") if polygon is not None else ""
-        if shape := points(corners, file=self._path, item=_id_of(line) or "line"):
-            return tuple((x * self._scale, y * self._scale) for x, y in shape)
-        return self._box(line) or box_around(map(self._box, children(line, "String")))
-
-    def _box(self, element: etree._Element) -> tuple[Point, ...]:
-        if not all(element.get(name, "").strip() for name in _BOX):
-            return ()
-        left, top, width, height = (self._length(element, name) for name in _BOX)
-        return box_around([((left, top), (left + width, top + height))])
-
-    def _length(self, element: etree._Element, name: str) -> float:
-        item = _id_of(element) or name_of(element)
-        return self._scale * number(element.get(name), file=self._path, item=item)
+def _alto_rows(page: etree._Element, scale: float, labels: Mapping[str, str]) -> Iterator[_Row]:
+    """The lines of the page in document order. Strings outside of a line become one."""
+    line = None
+    for part in list(page.iter("{*}String", "{*}SP", "{*}HYP")):
+        parent = part.getparent()
+        if parent is not None and name_of(parent) != "TextLine":
+            if line is None or part.getprevious() is not line:
+                line = etree.Element("TextLine")
+                part.addprevious(line)
+            line.append(part)
+    place_of = {line: place for block in page.iter() for place, line in enumerate(block, start=1)}
+    for line in page.iter("{*}TextLine"):
+        types, block_name = list[str](), "page"
+        for element in [line, *line.iterancestors()][::-1]:
+            types += [name_of(element)] if name_of(element) in _MARGINS else []
+            types += (labels[ref] for ref in element.get("TAGREFS", "").split() if ref in labels)
+            if element is not line and name_of(element) != "Page":
+                block_name = id_of(element) or block_name
+        name = id_of(line) or f"{block_name}.{place_of[line]}"
+        yield _Row(line, name, _text_of_strings(line), _shape(line, scale), tuple(types))
 
 
 def _text_of_strings(line: etree._Element) -> str:
@@ -449,3 +404,33 @@ def _text_of_strings(line: etree._Element) -> str:
             glyphs = "".join(glyph.get("CONTENT", "") for glyph in children(part, "Glyph"))
             pieces.append(content if content.strip() else glyphs or content)
     return join_words(pieces)
+
+
+def _alto_texts(root: etree._Element) -> Iterator[TextPart]:
+    """All texts of the file, without alternative readings of a word or glyph."""
+    for element in root.iter():
+        if name_of(element) != "Variant":
+            content = element.get("CONTENT", "")
+            yield element, content if content.strip() else element.get("SUBS_CONTENT", "")
+    for layout in children(root, "Layout"):
+        yield from text_nodes(layout, outside=("ALTERNATIVE",))
+
+
+def _shape(line: etree._Element, scale: float) -> tuple[Point, ...]:
+    """The outline of a line, else the box around its strings; empty where none has a size."""
+    polygon = line.find("{*}Shape/{*}Polygon")
+    corners = polygon.get("POINTS", "") if polygon is not None else ""
+    if outline := points(corners, id_of(line) or "line"):
+        return tuple((x * scale, y * scale) for x, y in outline)
+    return _box(line, scale) or box_around(_box(part, scale) for part in children(line, "String"))
+
+
+def _box(element: etree._Element, scale: float) -> tuple[Point, ...]:
+    if not all(element.get(name, "").strip() for name in _BOX):
+        return ()
+    left, top, width, height = (_length(element, name, scale) for name in _BOX)
+    return box_around([((left, top), (left + width, top + height))])
+
+
+def _length(element: etree._Element, name: str, scale: float) -> float:
+    return scale * number(element.get(name), id_of(element) or name_of(element))
