@@ -22,7 +22,6 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.listing import Listing, unpacking_command
 from keju.datasets.readers.pages.page_items import HOCR_SUFFIXES, TranscriptionTask
-from keju.datasets.readers.pages.pdf_pages import PdfReader
 from keju.datasets.readers.pages.scans import (
     MOST_TEXT,
     NO_PAGE,
@@ -106,43 +105,42 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
     scans: dict[Path, Path] = {}
     pages_of: dict[Scan, Mapping[int, str]] = {}
     blank: list[str] = []
-    with PdfReader() as pdfs:
-        for file in files:
-            with problems.collecting():
-                scan = scan_of(file, pdfs)
-                if (first := scans.setdefault(scan.stem, file)) != file:
-                    raise DataError(
-                        "two images for one text: {} and {}",
-                        first.name,
-                        file.name,
-                        file=file.parent,
-                        hint="Keep one of them",
-                    )
-                pages_of[scan] = (
-                    texts.of(scan, blank_pages=settings.blank_pages)
-                    if texts
-                    else dict.fromkeys(scan.numbers, "")
+    for file in files:
+        with problems.collecting():
+            scan = scan_of(file)
+            if (first := scans.setdefault(scan.stem, file)) != file:
+                raise DataError(
+                    "two images for one text: {} and {}",
+                    first.name,
+                    file.name,
+                    file=file.parent,
+                    hint="Keep one of them",
                 )
-        if texts:
-            yield from texts.notes()
-            lacking = list(texts.lacking(pages_of))
-            if settings.skip_missing and any(pages_of.values()):
-                yield from (_("skipped {}", line) for line in lacking)
-            else:
-                problems.lines += lacking
-        if problems:
-            # Nothing is stored, but the images are checked too, without decoding them.
-            for scan in pages_of:
-                with problems.collecting(), decoding(plain_file(scan.file), str(scan.file)):
-                    if scan.pages is None:
-                        open_header(scan.file, name=str(scan.file)).close()
-            problems.check()
-        for scan, pages in pages_of.items():
-            with problems.collecting():
-                for item in _items(scan, pages, root, pattern, settings, pdfs, writer):
-                    writer.add(item)
-                    blank += [item.id] if is_blank(item) else []
+            pages_of[scan] = (
+                texts.of(scan, blank_pages=settings.blank_pages)
+                if texts
+                else dict.fromkeys(scan.numbers, "")
+            )
+    if texts:
+        yield from texts.notes()
+        lacking = list(texts.lacking(pages_of))
+        if settings.skip_missing and any(pages_of.values()):
+            yield from (_("skipped {}", line) for line in lacking)
+        else:
+            problems.lines += lacking
+    if problems:
+        # Nothing is stored, but the images are checked too, without decoding them.
+        for scan in pages_of:
+            with problems.collecting(), decoding(plain_file(scan.file), str(scan.file)):
+                if scan.pages is None:
+                    open_header(scan.file, name=str(scan.file)).close()
         problems.check()
+    for scan, pages in pages_of.items():
+        with problems.collecting():
+            for item in _items(scan, pages, root, pattern, settings, writer):
+                writer.add(item)
+                blank += [item.id] if is_blank(item) else []
+    problems.check()
     if blank:
         yield n_(
             "imported as blank: {n:,} page: {}",
@@ -160,14 +158,13 @@ def _items(
     root: Path,
     pattern: Item,
     settings: PagesSettings,
-    pdfs: PdfReader,
     writer: DatasetWriter,
 ) -> Iterator[Item]:
     """The items of the pages of a scan that have a text."""
     file = scan.file.relative_to(root)
     check_name(file.as_posix(), scan.file)
     group = file.parent.as_posix() if file.parent.parts else root.resolve().name
-    for number, data, method in images_of(scan, texts, settings.dpi, pdfs):
+    for number, data, method in images_of(scan, texts, settings.dpi):
         place, about = str(scan.file), {"file": file.as_posix()}
         if scan.pages:
             place, group = f"{scan.file}: page {number}", file.with_suffix("").as_posix()

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import io
+import json
 import re
-from collections.abc import Collection, Iterator
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePath
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from PIL import Image
 
 from keju.datasets.readers.base import check_time, plain_file, source_bytes
-from keju.datasets.readers.pages.pdf_pages import PdfReader
+from keju.errors import DataError
 from keju.images import (
     EXTENSIONS,
     MAX_PIXELS,
@@ -20,10 +26,16 @@ from keju.images import (
     open_header,
     upright,
 )
+from keju.texts import _
 
 MOST_TEXT = 32 << 20
 """Maximum size in bytes of the text of a page or a scan; reading one takes up to 20 times as much.
 """
+
+PAGE_SECONDS = 15.0
+"""Maximum seconds for one page of a PDF."""
+
+_WORKER = Path(__file__).with_name("pdf_worker.py")
 
 _AFTER = re.compile(r"(.+?)[-_. ](?:page|p)?[-_. ]?0*(\d{1,6})")
 _NUMBER = re.compile(r"(?:page|p)?[-_. ]?0*(\d{1,6})", re.IGNORECASE)
@@ -72,15 +84,17 @@ class Scan(NamedTuple):
         return self.stem.name if self.pages is None else f"{self.stem.name}/{number:0{width}}"
 
 
-def scan_of(file: Path, pdfs: PdfReader) -> Scan:
+def scan_of(file: Path) -> Scan:
     """The scan in a file.
 
     Raises:
-        DataError: a PDF or TIFF is damaged, or has too many pages.
+        DataError: a PDF is damaged, encrypted or empty, a TIFF is damaged, or one has too many
+            pages.
     """
     suffix = file.suffix.casefold()
     if suffix == ".pdf":
-        return Scan(file, pdfs.length(file))
+        ((head, _data),) = _ask_worker(file, (), None)
+        return Scan(file, head["pages"])
     frames = 1
     if suffix in {".tif", ".tiff"}:
         with decoding(plain_file(file), str(file)):
@@ -89,26 +103,30 @@ def scan_of(file: Path, pdfs: PdfReader) -> Scan:
 
 
 def images_of(
-    scan: Scan, wanted: Collection[int], dpi: int | None, pdfs: PdfReader
+    scan: Scan, wanted: Collection[int], dpi: int | None
 ) -> Iterator[tuple[int, bytes, str]]:
     """The images of some pages of a scan: their numbers from 1, files, and how they were made.
 
-    The last is ``embedded`` or ``300 dpi`` of a page of a PDF, else empty.
+    For a page of a PDF that shows one JPEG or JPEG 2000 image as programs show its file, it is that
+    file, byte for byte (``embedded``). Another page with one image is rendered at the resolution of
+    that image, all others at 300 dpi; with `dpi`, all at it (``300 dpi``). Invisible text of an OCR
+    program over a scan is ignored.
 
     Raises:
-        DataError: the file is damaged, or a page has too many pixels.
+        DataError: the file is damaged, or a page has too many pixels or takes too long.
     """
-    name = str(scan.file)
-    if scan.pages is None and wanted:
+    numbers, name = sorted(wanted), str(scan.file)
+    if scan.file.suffix.casefold() == ".pdf":
+        answers = _ask_worker(scan.file, numbers, dpi) if numbers else ()
+        for number, (head, data) in zip(numbers, answers, strict=True):
+            yield number, data, head["made"]
+    elif scan.pages is None and numbers:
         yield 1, source_bytes(scan.file), ""
-    elif scan.file.suffix.casefold() == ".pdf":
-        for number in sorted(wanted):
-            yield number, *pdfs.image(scan.file, number, dpi)
-    elif wanted:
+    elif numbers:
         data = source_bytes(scan.file)
         with decoding(data, name):
             frames = frames_of(open_header(data, name=name), name=name)
-        for number in sorted(wanted):
+        for number in numbers:
             check_time()
             with decoding(data, f"{name}: page {number}"):
                 image = open_header(data, name=name)
@@ -120,6 +138,60 @@ def images_of(
                 out = io.BytesIO()
                 (frame if frame.mode in _PNG_MODES else frame.convert("RGB")).save(out, "PNG")
             yield number, out.getvalue(), ""
+
+
+def _ask_worker(
+    file: Path, pages: Sequence[int], dpi: int | None
+) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """The answers of a process of its own about the pages of a PDF, or about the whole file.
+
+    Raises:
+        DataError: the process answers with a problem, ends, or takes too long for one page.
+    """
+    path = str(plain_file(file).resolve())
+    request = {"file": path, "pages": pages, "dpi": dpi, "most_in_image": MAX_PIXELS}
+    with subprocess.Popen(  # noqa: S603 - this interpreter, our own program
+        [sys.executable, "-P", str(_WORKER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        try:
+            with suppress(BrokenPipeError):
+                process.stdin.write(json.dumps(request).encode() + b"\n")
+                process.stdin.flush()
+            for page in pages or (0,):
+                check_time()
+                head: dict[str, Any] = {"size": 1}
+                data = b""
+                begun = time.monotonic()
+                timer = threading.Timer(PAGE_SECONDS, process.kill)
+                timer.start()
+                with suppress(ValueError):  # The process has ended.
+                    head = json.loads(process.stdout.readline())
+                    data = process.stdout.read(head["size"])
+                timer.cancel()
+                item = f"page {page}" if page else ""
+                if len(data) < head["size"]:
+                    late = time.monotonic() - begun >= PAGE_SECONDS
+                    raise DataError(
+                        "the {} {}",
+                        _("page") if page else _("PDF"),
+                        _("takes more than {:.0f} seconds", PAGE_SECONDS)
+                        if late
+                        else _("cannot be read"),
+                        file=file,
+                        item=item,
+                        hint="Give its pages as images",
+                    )
+                if "problem" in head:
+                    problem, values = head["problem"], head["values"]
+                    raise DataError(problem, *values, file=file, item=item, hint=head["hint"])
+                yield head, data
+        finally:
+            process.kill()
 
 
 def stems_of_text(text: AnyPath) -> Iterator[AnyPath]:
