@@ -42,7 +42,6 @@ def test_what_is_converted_and_kept_is_counted():
 def test_only_a_certain_line_break_is_certain():
     assert has_literal_newline(r"天\n")
     assert not has_literal_newline(r"\nabla")
-    assert has_literal_newline(r"\nabla", certain=False)
 
 
 def perfect(item: Item, reading: str) -> dict[str, float | None]:

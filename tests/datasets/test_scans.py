@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from keju.datasets.readers import Imported, import_dataset
-from keju.datasets.readers.pages import pdf_pages, scans
+from keju.datasets.readers.pages import scans
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -168,7 +168,7 @@ def test_a_hostile_pdf_is_refused_in_one_line(tmp_path, data, words):
 
 
 def test_a_page_that_takes_too_long_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(pdf_pages, "PAGE_SECONDS", 2.0)
+    monkeypatch.setattr(scans, "PAGE_SECONDS", 2.0)
     put(tmp_path / "src/a.pdf", raw_pdf())
     put(tmp_path / "src/b.pdf", raw_pdf(side=1000, content=b"0 0 3600 3600 re f " * 20_000))
     with pytest.raises(DataError, match=r"b\.pdf: page 1: the page takes more than 2 seconds"):
@@ -177,7 +177,7 @@ def test_a_page_that_takes_too_long_is_refused(tmp_path, monkeypatch):
 
 def test_a_pdf_that_ends_the_library_is_refused(src, monkeypatch):
     put(src.parent / "worker.py", "import sys; sys.stdin.readline(); sys.exit(1)")
-    monkeypatch.setattr(pdf_pages, "_WORKER", src.parent / "worker.py")
+    monkeypatch.setattr(scans, "_WORKER", src.parent / "worker.py")
     with pytest.raises(DataError, match=r"book\.pdf: the PDF cannot be read"):
         read(src, texts="no")
 
@@ -221,7 +221,7 @@ def test_a_broken_tiff_is_named(tmp_path):
 
 
 def test_an_image_in_a_page_that_is_too_large_is_refused(src, monkeypatch):
-    monkeypatch.setattr(pdf_pages, "MAX_PIXELS", 100)
+    monkeypatch.setattr(scans, "MAX_PIXELS", 100)
     with pytest.raises(DataError, match="page 1: an image of 40 x 60 pixels is too large"):
         read(src, texts="no")
 

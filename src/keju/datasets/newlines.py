@@ -26,18 +26,16 @@ class Newlines:
 
     def __init__(self, choice: NewlineChoice = "auto") -> None:
         self._choice = choice
-        self._converted = 0
-        self._breaks = 0
-        self._kept = 0
+        self._converted = self._breaks = self._kept = 0
 
     def convert(self, text: str) -> str:
         """The text with line breaks; those at its ends are dropped, as no reading has them."""
-        if not has_literal_newline(text, certain=False):
+        converted, breaks = _LITERAL.subn("\n", text)
+        if not breaks:
             return text
         if self._choice == "keep" or (self._choice == "auto" and not has_literal_newline(text)):
             self._kept += 1
             return text
-        converted, breaks = _LITERAL.subn("\n", text)
         self._converted += 1
         self._breaks += breaks
         return converted.strip("\n")
@@ -62,12 +60,9 @@ class Newlines:
             )
 
 
-def has_literal_newline(text: str, *, certain: bool = True) -> bool:
-    r"""Whether a text has a literal ``\n``.
+def has_literal_newline(text: str) -> bool:
+    r"""Whether a text has a literal ``\n`` that no Latin letter follows.
 
-    Args:
-        text: the text.
-        certain: count only a ``\n`` that no Latin letter follows, which cannot be the beginning of
-            a command such as ``\nabla``.
+    One before a letter can be the beginning of a command such as ``\nabla``.
     """
-    return bool((_CLEAR if certain else _LITERAL).search(text))
+    return bool(_CLEAR.search(text))

@@ -51,20 +51,18 @@ def find_named_pages(items: Collection[Item]) -> Iterator[NamedPage]:
     """
     stems = page_stems(items)
     for item in items:
-        names = tuple(dict.fromkeys(_names_of(item)))
+        names = list[tuple[str, ...]]()
+        if source := _source(item):
+            names.append(source.with_suffix("").parts)
+        file, page = item.metadata.get("file", ""), item.metadata.get("page", "")
+        if file and page.isdecimal():
+            names.append((*PurePosixPath(file).with_suffix("").parts, scan_page(int(page))))
+        if len(item.images) == 1:
+            names.append(PurePosixPath(item.id).parts)
+        distinct = tuple(dict.fromkeys(names))
         for number, image in enumerate(item.images, start=1):
             alone = (next(stems), PurePosixPath(image.path).stem)
-            yield NamedPage(item.id, item.task, number, image, names, alone)
-
-
-def _names_of(item: Item) -> Iterator[tuple[str, ...]]:
-    if source := _source(item):
-        yield source.with_suffix("").parts
-    about = item.metadata
-    if (number := about.get("page", "")).isdecimal() and about.get("file"):
-        yield (*PurePosixPath(about["file"]).with_suffix("").parts, scan_page(int(number)))
-    if len(item.images) == 1:
-        yield PurePosixPath(item.id).parts
+            yield NamedPage(item.id, item.task, number, image, distinct, alone)
 
 
 def page_stems(items: Collection[Item]) -> Iterator[str]:
@@ -74,27 +72,27 @@ def page_stems(items: Collection[Item]) -> Iterator[str]:
     item (and the number of the image) otherwise; it gets a hash if another page has that name.
     The items are iterated three times, and 8 bytes of memory are used per page.
     """
-    by_image = not _repeated(
-        safe_stem(source.stem) for item in items if (source := _source(item)) is not None
-    )
+    sources = (source for item in items if (source := _source(item)))
+    by_image = not _repeated(safe_stem(source.stem) for source in sources)
 
-    def names(item: Item) -> Iterator[str]:
-        source = _source(item) if by_image else None
-        for number in range(1, len(item.images) + 1):
-            ending = f"-{number}" if len(item.images) > 1 else ""
-            yield safe_stem(source.stem if source else item.id) + ending
+    def names() -> Iterator[tuple[Item, int, str]]:
+        for item in items:
+            source = _source(item) if by_image else None
+            stem = safe_stem(source.stem if source else item.id)
+            for number in range(1, len(item.images) + 1):
+                yield item, number, f"{stem}-{number}" if len(item.images) > 1 else stem
 
-    repeated = _repeated(name for item in items for name in names(item))
-    for item in items:
-        for number, name in enumerate(names(item), start=1):
-            is_repeated = hash(_key(name)) in repeated
-            identity = f"{item.task}/{item.query}/{item.id}/{number}"
-            yield f"{name}-{_hash(identity)}" if is_repeated else name
+    repeated = _repeated(name for _item, _number, name in names())
+    for item, number, name in names():
+        if hash(_key(name)) in repeated:
+            yield f"{name}-{_hash(f'{item.task}/{item.query}/{item.id}/{number}')}"
+        else:
+            yield name
 
 
 def _repeated(names: Iterable[str]) -> set[int]:
-    """The hashes of names that occur more than once, without case; empty names do not count."""
-    hashes = np.fromiter((hash(_key(name)) for name in names if name), np.int64)
+    """The hashes of names that occur more than once, without case."""
+    hashes = np.fromiter((hash(_key(name)) for name in names), np.int64)
     hashes.sort()
     return set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
 
@@ -119,11 +117,9 @@ def safe_stem(text: str) -> str:
 def _source(item: Item) -> PurePosixPath | None:
     """The path of the only image of an item in the dataset's source, if known."""
     about = item.metadata
-    if len(item.images) != 1:
-        return None
     for name in (about.get("page", ""), "" if "page" in about else about.get("file", "")):
         path = PurePosixPath(name.replace("\\", "/"))
-        if path.suffix.casefold().lstrip(".") in EXTENSIONS:
+        if len(item.images) == 1 and path.suffix.casefold().lstrip(".") in EXTENSIONS:
             return path
     return None
 

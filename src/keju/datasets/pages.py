@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, get_args
 
-import msgspec
+from msgspec.structs import replace
 
 from keju.datasets.line_kinds import FLOW, is_specific
 from keju.errors import DataError
@@ -61,12 +61,27 @@ def page_in_reading_order(page: Page, *, order: OrderChoice = "auto") -> tuple[L
     Raises:
         DataError: geometry is requested, but no line has an outline.
     """
-    return _by_geometry(page) if effective_order(page, order) == "geometry" else page.lines
-
-
-def select_lines(lines: Iterable[Line], kinds: TextChoice) -> tuple[Line, ...]:
-    """The lines of the selected kinds, in their order."""
-    return tuple(line for line in lines if line.kind in _KINDS[kinds])
+    if effective_order(page, order) != "geometry":
+        return page.lines
+    points = [point for line in page.lines for point in line.polygon]
+    if not points:
+        raise DataError(
+            "no line has an outline, so geometry cannot order them",
+            file=page.file,
+            hint="Use the document's order",
+        )
+    # Ids of a file may repeat.
+    ordered = order_lines(
+        [replace(line, id=str(place)) for place, line in enumerate(page.lines)],
+        width=page.width or max(x for x, _ in points),
+        height=page.height or max(y for _, y in points),
+    )
+    lines = []
+    for placed in (*ordered.reading, *ordered.marginalia):
+        line = page.lines[int(placed.id)]
+        has_kind = line.kind != "main" or is_specific(line.source_kind)
+        lines.append(line if has_kind else replace(line, kind=placed.kind))
+    return tuple(lines)
 
 
 def effective_order(page: Page, order: OrderChoice) -> Literal["stated", "document", "geometry"]:
@@ -77,29 +92,6 @@ def effective_order(page: Page, order: OrderChoice) -> Literal["stated", "docume
     return "stated" if page.explicit_order else "document"
 
 
-def _by_geometry(page: Page) -> tuple[Line, ...]:
-    points = [point for line in page.lines for point in line.polygon]
-    if not points:
-        raise DataError(
-            "no line has an outline, so geometry cannot order them",
-            file=page.file,
-            hint="Use the document's order",
-        )
-    numbered = [
-        msgspec.structs.replace(line, id=str(place)) for place, line in enumerate(page.lines)
-    ]
-    ordered = order_lines(
-        numbered,
-        width=page.width or max(x for x, _ in points),
-        height=page.height or max(y for _, y in points),
-    )
-    return tuple(
-        _with_kind(page.lines[int(line.id)], line.kind)
-        for line in (*ordered.reading, *ordered.marginalia)
-    )
-
-
-def _with_kind(line: Line, kind: LineKind) -> Line:
-    if line.kind != "main" or is_specific(line.source_kind):
-        return line
-    return msgspec.structs.replace(line, kind=kind)
+def select_lines(lines: Iterable[Line], kinds: TextChoice) -> tuple[Line, ...]:
+    """The lines of the selected kinds, in their order."""
+    return tuple(line for line in lines if line.kind in _KINDS[kinds])

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from keju.datasets.manifest import MANIFEST, find_items
 from keju.datasets.readers import FORMATS, import_dataset
-from keju.datasets.readers.detecting import LOWEST, find_candidates
+from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.words import shell_word
 from keju.datasets.writing import begin_with_images
@@ -64,8 +64,7 @@ def is_scans(path: Path) -> bool:
     """Whether a path contains page images or PDF files, and no other format fits better."""
     if is_dataset(path) or not path.exists():
         return False
-    listing = Listing(path)
-    best = next(iter(find_candidates(listing, FORMATS.list_usable())), None)
+    best, listing = _best(path)
     if best and best.detection.fit >= LOWEST:
         return best.reader.name in _PAGES
     return bool(listing.images or listing.ending("pdf"))
@@ -96,28 +95,25 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
     if is_dataset(scans):
         return TakenScans(scans)
     work.mkdir(parents=True, exist_ok=True)
-    with locked_file(
-        work / _LOCK,
-        busy=_(
-            "{}: another process imports the scans there. Wait until it has ended, or choose "
-            "another --work",
-            work,
-        ),
-    ):
+    busy = _(
+        "{}: another process imports the scans there. Wait until it has ended, or choose "
+        "another --work",
+        work,
+    )
+    with locked_file(work / _LOCK, busy=busy):
         state = _State(scans=str(scans.resolve()), files=_files(scans), origin=origin)
-        path, new = work / _STATE, work / _NEW
-        last = read_json(path, _State) if path.is_file() else None
+        last = read_json(work / _STATE, _State) if (work / _STATE).is_file() else None
         if last and last.scans != state.scans:
             raise UsageError(
                 "{}: the work folder belongs to other scans ({}). Choose another -o or --work",
                 work,
                 last.scans,
             )
-        is_same = last is not None and replace(state, dataset=last.dataset) == last
-        if last and is_same and is_dataset(work / last.dataset):
-            return TakenScans(work / last.dataset)
+        new = work / _NEW
         shutil.rmtree(new, ignore_errors=True)
         if last:
+            if replace(state, dataset=last.dataset) == last and is_dataset(work / last.dataset):
+                return TakenScans(work / last.dataset)
             begin_with_images(new, work / last.dataset)
         form, options = _form(scans, origin.options)
         imported = import_dataset(
@@ -127,7 +123,7 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
         dataset = work / f"dataset-{imported.manifest.hash[:12]}"
         shutil.rmtree(dataset, ignore_errors=True)
         new.rename(dataset)
-        write_json(path, replace(state, dataset=dataset.name))
+        write_json(work / _STATE, replace(state, dataset=dataset.name))
         return TakenScans(dataset, imported.notes)
 
 
@@ -164,35 +160,37 @@ def _files(scans: Path) -> dict[str, tuple[int, int]]:
     if scans.is_dir():
         paths = [scans / file for file in Listing(scans).files]
     else:
-        paths = sorted(each for each in scans.parent.iterdir() if each.stem.startswith(scans.stem))
-        inner = scans.with_suffix("")
-        paths += sorted(inner.rglob("*")) if inner.is_dir() else []
+        beside = (path for path in folder.iterdir() if path.stem.startswith(scans.stem))
+        paths = sorted([*beside, *scans.with_suffix("").rglob("*")])
     stats = {path: path.stat() for path in paths if path.is_file()}
     return {
-        _storable(path.relative_to(folder).as_posix()): (each.st_size, each.st_mtime_ns)
-        for path, each in stats.items()
+        # Names may have bytes that are not UTF-8.
+        path.relative_to(folder).as_posix().encode("utf-8", "backslashreplace").decode(): (
+            stat.st_size,
+            stat.st_mtime_ns,
+        )
+        for path, stat in stats.items()
     }
 
 
-def _storable(name: str) -> str:
-    """A name with escapes for bytes that are not UTF-8."""
-    return name.encode("utf-8", "backslashreplace").decode()
-
-
-def _form(scans: Path, given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+def _form(scans: Path, options: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """The format of scans and its options: pages where that is likely, else the detected one.
 
     Invalid scans are read as pages nevertheless, because that reader reports every error; nothing
     is skipped unless the user asked for it.
     """
+    best, listing = _best(scans)
+    if best and best.reader.name == "pages":
+        detected = {k: v for k, v in best.detection.options.items() if k != "skip-missing"}
+        return "pages", {**detected, **options}
+    has_images = not best and (listing.images or listing.ending("pdf"))
+    return "pages" if has_images else "auto", dict(options)
+
+
+def _best(scans: Path) -> tuple[Candidate | None, Listing]:
+    """The format that fits scans best, if any, and their files."""
     listing = Listing(scans)
-    ranked = find_candidates(listing, FORMATS.list_usable())
-    if ranked and ranked[0].reader.name == "pages":
-        found = {k: v for k, v in ranked[0].detection.options.items() if k != "skip-missing"}
-        return "pages", {**found, **given}
-    if not ranked and (listing.images or listing.ending("pdf")):
-        return "pages", dict(given)
-    return "auto", dict(given)
+    return next(iter(find_candidates(listing, FORMATS.list_usable())), None), listing
 
 
 def ocr_report_command(scans: Path, models: tuple[str, ...] = ()) -> str:

@@ -22,9 +22,6 @@ Pixel = tuple[int, int]
 Rectangle = tuple[int, int, int, int]
 """Left, top, right, bottom in pixels."""
 
-_LANGUAGE = "zh"
-"""The language of all transcription tasks (BCP 47)."""
-
 _BREAKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]")
 _INVALID = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -96,10 +93,7 @@ class PageLine(NamedTuple):
 
 
 class Region(NamedTuple):
-    """Consecutive lines of one kind of region and one direction.
-
-    `box` is their bounding box; None where they have no position.
-    """
+    """Consecutive lines of one kind of region and one direction; `box` is None without position."""
 
     kind: str
     vertical: bool | None
@@ -124,29 +118,42 @@ class PageContent(NamedTuple):
     exporter: str
     created: str
 
-    @property
-    def box(self) -> Rectangle:
-        """The whole image."""
-        return 0, 0, self.width, self.height
 
-    @property
-    def words(self) -> list[str]:
-        """The words for the kinds of its lines."""
-        return sorted({line.word for line in self.lines} - {""})
+class PageForm(NamedTuple):
+    """A format of one page: the suffix of its files, and its template; empty for plain text."""
 
-    @property
-    def regions(self) -> list[Region]:
-        """The lines in regions: a new one wherever kind or direction change or positions end."""
+    suffix: str
+    template: str = ""
+
+    def write(self, page: PageContent) -> bytes:
+        """The file of a page, with a new region wherever kind or direction change."""
         regions = []
-        for (kind, vertical, placed), group in groupby(self.lines, key=_region_of):
+        for (kind, vertical, has_place), group in groupby(page.lines, key=_region_of):
             lines = tuple(group)
             corners = [corner for line in lines for corner in line.outline]
-            regions.append(Region(kind, vertical, lines, _box_around(corners) if placed else None))
-        return regions
+            box = _box_around(corners) if has_place else None
+            regions.append(Region(kind, vertical, lines, box))
+        content = (
+            _templates()
+            .get_template(self.template)
+            .render(
+                page=page,
+                box=(0, 0, page.width, page.height),
+                words=sorted({line.word for line in page.lines} - {""}),
+                regions=regions,
+                language="zh",  # Of all transcription tasks (BCP 47).
+            )
+        )
+        return content.encode()
 
 
-def _region_of(line: PageLine) -> tuple[str, bool | None, bool]:
-    return _REGIONS.get(line.kind, line.word), line.vertical, bool(line.outline)
+PAGE_FORMS: Mapping[str, PageForm] = {
+    "page-xml": PageForm(".xml", "page-xml.xml.j2"),
+    "alto": PageForm(".xml", "alto.xml.j2"),
+    "hocr": PageForm(".hocr", "hocr.html.j2"),
+    "txt": PageForm(".txt"),
+}
+"""The formats of one page, by name."""
 
 
 def clean(text: str) -> str:
@@ -165,21 +172,20 @@ def page_lines(lines: Iterable[Line], width: int, height: int) -> list[PageLine]
     """
     outlined = [
         PageLine(
-            text=clean(line.text),
-            kind=line.kind,
-            confidence=line.confidence,
-            outline=outline_within(line.polygon, width, height),
+            clean(line.text),
+            line.kind,
+            line.confidence,
+            outline_within(line.polygon, width, height),
         )
         for line in lines
     ]
-    directions = {
-        place: line.box[3] - line.box[1] > line.box[2] - line.box[0]
-        for place, line in enumerate(outlined)
-        if line.outline and len(line.text.strip()) > 1
-    }
-    columns = sum(
-        len(outlined[place].text) * (1 if high else -1) for place, high in directions.items()
-    )
+    directions = dict[int, bool]()
+    columns = 0
+    for place, line in enumerate(outlined):
+        if line.outline and len(line.text.strip()) > 1:
+            x0, y0, x1, y1 = line.box
+            directions[place] = y1 - y0 > x1 - x0
+            columns += len(line.text) if directions[place] else -len(line.text)
     usual = columns > 0 if directions else None
     return [
         line._replace(vertical=directions.get(place, usual)) if line.outline else line
@@ -204,31 +210,13 @@ def outline_within(
     return outline if x1 > x0 and y1 > y0 else ()
 
 
+def _region_of(line: PageLine) -> tuple[str, bool | None, bool]:
+    return _REGIONS.get(line.kind, line.word), line.vertical, bool(line.outline)
+
+
 def _box_around(points: Iterable[Pixel]) -> Rectangle:
-    """The bounding box of at least one point."""
     xs, ys = zip(*points, strict=True)
     return min(xs), min(ys), max(xs), max(ys)
-
-
-class PageForm(NamedTuple):
-    """A format of one page: the suffix of its files, and its template; empty for plain text."""
-
-    suffix: str
-    template: str = ""
-
-    def write(self, page: PageContent) -> bytes:
-        """The file of a page."""
-        template = _templates().get_template(self.template)
-        return template.render(page=page, regions=page.regions, language=_LANGUAGE).encode()
-
-
-PAGE_FORMS: Mapping[str, PageForm] = {
-    "page-xml": PageForm(".xml", "page-xml.xml.j2"),
-    "alto": PageForm(".xml", "alto.xml.j2"),
-    "hocr": PageForm(".hocr", "hocr.html.j2"),
-    "txt": PageForm(".txt"),
-}
-"""The formats of one page, by name."""
 
 
 @cache

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Annotated
@@ -17,22 +18,23 @@ from keju.datasets.readers.base import (
     files_under,
     join_names,
     plain_file,
+    source_text,
 )
 from keju.datasets.readers.listing import Listing, unpacking_command
 from keju.datasets.readers.pages.page_items import HOCR_SUFFIXES, TranscriptionTask
-from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader
 from keju.datasets.readers.pages.scans import (
-    Pages,
+    MOST_TEXT,
+    NO_PAGE,
+    WHOLE,
     Scan,
-    Texts,
     images_of,
+    is_truth,
     scan_of,
     stems_of_text,
-    two_images,
 )
 from keju.datasets.readers.words import detect_command, import_command
 from keju.datasets.store import DatasetWriter
-from keju.definitions import OWN_PAGE, mark_blank, prompt_of, says_blank, task
+from keju.definitions import OWN_PAGE, is_blank, mark_blank, prompt_of, says_blank, task
 from keju.errors import DataError, ProblemsError, UsageError
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
@@ -99,37 +101,46 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
     writer.declare(unit="folder")
     root, files = _files(src)
     pattern, problems = _pattern(settings.task), _Problems(src)
-    with PdfReader() as pdfs:
-        scans: dict[Path, Scan] = {}
-        for file in files:
-            with problems.collecting():
-                scan = scan_of(file, pdfs)
-                if (first := scans.setdefault(scan.stem, scan)) != scan:
-                    raise two_images(first, scan)
-        if settings.texts:
-            stems = {file.with_suffix("") for file in files}
-            pages_of = yield from _with_texts(src, root, scans.values(), stems, settings, problems)
+    texts = _Texts(src, root, {file.with_suffix("") for file in files}) if settings.texts else None
+    scans: dict[Path, Path] = {}
+    pages_of: dict[Scan, Mapping[int, str]] = {}
+    blank: list[str] = []
+    for file in files:
+        with problems.collecting():
+            scan = scan_of(file)
+            if (first := scans.setdefault(scan.stem, file)) != file:
+                raise DataError(
+                    "two images for one text: {} and {}",
+                    first.name,
+                    file.name,
+                    file=file.parent,
+                    hint="Keep one of them",
+                )
+            pages_of[scan] = (
+                texts.of(scan, blank_pages=settings.blank_pages)
+                if texts
+                else dict.fromkeys(scan.numbers, "")
+            )
+    if texts:
+        yield from texts.notes()
+        lacking = list(texts.lacking(pages_of))
+        if settings.skip_missing and any(pages_of.values()):
+            yield from (_("skipped {}", line) for line in lacking)
         else:
-            pages_of = {
-                scan: dict.fromkeys(scan.numbers, (scan.file, "")) for scan in scans.values()
-            }
-        blank: list[str] = []
-        is_refused = bool(problems)
-        for scan, pages in pages_of.items():
-            with problems.collecting():
-                if is_refused and scan.pages is None:
-                    # Nothing is stored; the image is only checked, and need not be decoded.
-                    with decoding(plain_file(scan.file), str(scan.file)):
-                        open_header(scan.file, name=str(scan.file)).close()
-                images = images_of(scan, pages, settings.dpi, pdfs)
-                for number, image in images if pages and not is_refused else ():
-                    text = pages[number][1]
-                    item = _item(writer, root, scan, number, image, text, pattern)
-                    if settings.texts and (not text.strip() or says_blank(text)):
-                        item = mark_blank(item)
-                        blank.append(item.id)
-                    writer.add(item)
+            problems.lines += lacking
+    if problems:
+        # Nothing is stored, but the images are checked too, without decoding them.
+        for scan in pages_of:
+            with problems.collecting(), decoding(plain_file(scan.file), str(scan.file)):
+                if scan.pages is None:
+                    open_header(scan.file, name=str(scan.file)).close()
         problems.check()
+    for scan, pages in pages_of.items():
+        with problems.collecting():
+            for item in _items(scan, pages, root, pattern, settings, writer):
+                writer.add(item)
+                blank += [item.id] if is_blank(item) else []
+    problems.check()
     if blank:
         yield n_(
             "imported as blank: {n:,} page: {}",
@@ -141,69 +152,53 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
         yield from _others(src)
 
 
-def _with_texts(
-    src: Path,
+def _items(
+    scan: Scan,
+    texts: Mapping[int, str],
     root: Path,
-    scans: Iterable[Scan],
-    stems: set[Path],
+    pattern: Item,
     settings: PagesSettings,
-    problems: _Problems,
-) -> Generator[Text, None, dict[Scan, Pages]]:
-    """The valid texts of each scan; yields notes on files that belong to none."""
-    texts = Texts(files_under(root, {"txt"}))
-    pages_of: dict[Scan, Pages] = {}
-    for scan in scans:
-        with problems.collecting():
-            pages_of[scan] = texts.of(scan)
-            for file, text in () if settings.blank_pages else pages_of[scan].values():
-                if not text.strip():
-                    raise DataError(
-                        "the text is empty",
-                        file=file,
-                        hint=(
-                            "Write it, or [blank] if the page shows no text. If all pages with "
-                            "an empty text are blank: --option blank-pages=yes"
-                        ),
-                    )
-    if texts.ignored:
-        yield n_(
-            "not imported, an engine's text or beside a .gt.txt: {n:,} text: {}",
-            "not imported, an engine's texts or beside a .gt.txt: {n:,} texts: {}",
-            len(texts.ignored),
-            _names(root, sorted(texts.ignored)),
+    writer: DatasetWriter,
+) -> Iterator[Item]:
+    """The items of the pages of a scan that have a text."""
+    file = scan.file.relative_to(root)
+    check_name(file.as_posix(), scan.file)
+    group = file.parent.as_posix() if file.parent.parts else root.resolve().name
+    for number, data, method in images_of(scan, texts, settings.dpi):
+        place, about = str(scan.file), {"file": file.as_posix()}
+        if scan.pages:
+            place, group = f"{scan.file}: page {number}", file.with_suffix("").as_posix()
+            about |= {"page": str(number)} | ({"page_image": method} if method else {})
+        answer = texts[number].strip("\n\t ")
+        item = replace(
+            pattern,
+            id=(file.parent / scan.name(number)).as_posix(),
+            images=(writer.add_image(data, place),),
+            answer=answer,
+            transcription=answer or None,
+            group=group,
+            metadata=about,
         )
-    # The text of a broken file is not without an image.
-    broken = stems - {scan.stem for scan in pages_of}
-    lost = texts.unused() if src.is_dir() else []
-    lost = [file for file in lost if broken.isdisjoint(stems_of_text(file))]
-    lacking = list(_lacking(src, root, pages_of, lost))
-    if settings.skip_missing and any(pages_of.values()):
-        yield from (_("skipped {}", line) for line in lacking)
-    else:
-        problems.lines += lacking
-    return pages_of
+        is_empty = settings.texts and (not answer.strip() or says_blank(answer))
+        yield mark_blank(item) if is_empty else item
 
 
 def _others(src: Path) -> Iterator[Text]:
     """A note on the files that are neither images nor texts."""
-    unreadable = [path for path in Listing(src).files if _suffix(path) not in {*_KINDS, "txt"}]
-    if unreadable:
+    others = [path for path in Listing(src).files if _suffix(path) not in {*_KINDS, "txt"}]
+    if others:
         yield n_(
             "not imported, since neither images nor texts: {n:,} file, {}. Save images as JPEG, "
             "PNG or TIFF and texts as .txt. For PAGE-XML, ALTO or hOCR see: keju data detect SRC",
             "not imported, since neither images nor texts: {n:,} files, {}. Save images as JPEG, "
             "PNG or TIFF and texts as .txt. For PAGE-XML, ALTO or hOCR see: keju data detect SRC",
-            len(unreadable),
-            join_names(path.as_posix() for path in unreadable),
+            len(others),
+            join_names(map(str, others)),
         )
 
 
 def _suffix(path: PurePath) -> str:
     return path.suffix.casefold().lstrip(".")
-
-
-def _names(root: Path, paths: Iterable[Path]) -> str:
-    return join_names(path.relative_to(root).as_posix() for path in paths)
 
 
 def _pattern(name: str) -> Item:
@@ -231,89 +226,153 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
         hint = _("Give its folder: {}", import_command("pages", src.parent, {}))
     raise DataError(
         "expected images with .txt files of the same name, a PDF or a TIFF; found {}",
-        join_names(path.as_posix() for path in listing.files) or _("none"),
+        join_names(map(str, listing.files)) or _("none"),
         file=src,
         hint=hint,
     )
 
 
-def _item(
-    writer: DatasetWriter,
-    root: Path,
-    scan: Scan,
-    number: int,
-    image: PageImage,
-    text: str,
-    pattern: Item,
-) -> Item:
-    file = scan.file.relative_to(root)
-    check_name(file.as_posix(), scan.file)
-    within = f"{scan.file}: page {number}" if scan.pages else str(scan.file)
-    answer = text.strip("\n\t ")
-    about = {"file": file.as_posix()}
-    group = file.parent.as_posix() if file.parent.parts else root.resolve().name
-    if scan.pages:
-        about |= {"page": str(number)} | ({"page_image": image.made} if image.made else {})
-        group = file.with_suffix("").as_posix()
-    return replace(
-        pattern,
-        id=(file.parent / scan.name(number)).as_posix(),
-        images=(writer.add_image(image.data, within),),
-        answer=answer,
-        transcription=answer or None,
-        group=group,
-        metadata=about,
-    )
+class _Texts:
+    """The text files of a source, by the scan that each belongs to.
+
+    `ignored` are an engine's texts, and those beside one with ``.gt``; `lost` belong to no page.
+    """
+
+    def __init__(self, src: Path, root: Path, stems: set[Path]) -> None:
+        self._src, self._root = src, root
+        self._files_of = defaultdict[Path, list[Path]](list)
+        self._ignored: list[Path] = []
+        self._lost: list[Path] = []
+        for file in files_under(root, {"txt"}):
+            possible = list(stems_of_text(file))
+            if owner := next((stem for stem in possible if stem in stems), None):
+                self._files_of[owner].append(file)
+            elif src.is_dir():
+                (self._lost if possible else self._ignored).append(file)
+
+    def of(self, scan: Scan, *, blank_pages: bool) -> dict[int, str]:
+        """The text of each page that has one.
+
+        Raises:
+            DataError: two texts are equally right, or one has another number of pages than its
+                scan, is in no known encoding, or empty although `blank_pages` is false.
+        """
+        files_of = defaultdict[int, list[Path]](list)
+        for file in self._files_of[scan.stem]:
+            files_of[scan.page_of(file)].append(file)
+        numbers = [WHOLE] if WHOLE in files_of else sorted(files_of.keys() - {NO_PAGE})
+        for number in files_of.keys() - set(numbers):
+            self._lost += files_of[number]
+        pages: dict[int, str] = {}
+        for number in numbers:
+            files = files_of[number]
+            file, *rivals = list(filter(is_truth, files)) or files
+            if rivals:
+                raise DataError(
+                    "two texts for this image: {} and {}",
+                    file.name,
+                    rivals[0].name,
+                    file=scan.file,
+                    hint="Keep one of them",
+                )
+            self._ignored += (other for other in files if other != file)
+            text = source_text(file, MOST_TEXT)
+            texts = _divided(scan, file, text) if number == WHOLE else {number: text}
+            if not (blank_pages or all(map(str.strip, texts.values()))):
+                raise DataError(
+                    "the text is empty",
+                    file=file,
+                    hint=(
+                        "Write it, or [blank] if the page shows no text. If all pages with an "
+                        "empty text are blank: --option blank-pages=yes"
+                    ),
+                )
+            pages |= texts
+        return pages
+
+    def notes(self) -> Iterator[Text]:
+        """A note on the texts that are not imported."""
+        if self._ignored:
+            yield n_(
+                "not imported, an engine's text or beside a .gt.txt: {n:,} text: {}",
+                "not imported, an engine's texts or beside a .gt.txt: {n:,} texts: {}",
+                len(self._ignored),
+                self._names(self._ignored),
+            )
+
+    def lacking(self, pages_of: Mapping[Scan, Mapping[int, str]]) -> Iterator[Text]:
+        """A line on the pages without a text, and one on the texts without a page."""
+        bare = [
+            scan.file.relative_to(self._root).as_posix() + (f"/page {number}" if scan.pages else "")
+            for scan, pages in pages_of.items()
+            for number in scan.numbers
+            if number not in pages
+        ]
+        several = next((scan.stem for scan in pages_of if scan.pages), None)
+        hints = [
+            _(
+                "Add the missing files, skip them: --option skip-missing=yes, or import the images "
+                "without references: --option texts=no"
+            )
+        ]
+        if several and self._lost:
+            form = _(
+                "The texts of several pages in one file are {0}.txt, with a form feed between "
+                "pages, or {0}/001.txt, {0}/002.txt …",
+                several.relative_to(self._root),
+            )
+            hints.insert(0, form)
+        if bare and self._src.is_dir() and any(files_under(self._src, {"xml", *HOCR_SUFFIXES})):
+            # The texts may be in page files, which this format does not read.
+            hints.append(_("For PAGE-XML, ALTO or hOCR see: {}", detect_command(self._src)))
+        hint = join_sentences(hints)
+        if bare:
+            yield n_(
+                "{n:,} page without a text: {}",
+                "{n:,} pages without a text: {}",
+                len(bare),
+                join_names(bare),
+                hint=hint,
+            )
+        if self._lost:
+            yield n_(
+                "{n:,} text without an image: {}",
+                "{n:,} texts without an image: {}",
+                len(self._lost),
+                self._names(self._lost),
+                hint=hint,
+            )
+
+    def _names(self, files: Iterable[Path]) -> str:
+        return join_names(file.relative_to(self._root).as_posix() for file in sorted(files))
 
 
-def _lacking(
-    src: Path, root: Path, pages_of: Mapping[Scan, Pages], lost: Sequence[Path]
-) -> Iterator[Text]:
-    """A line on the pages without a text, and one on the texts without a page."""
-    bare = [
-        f"{scan.file.relative_to(root).as_posix()}" + (f"/page {number}" if scan.pages else "")
-        for scan, pages in pages_of.items()
-        for number in scan.numbers
-        if number not in pages
-    ]
-    hints = [
-        _(
-            "Add the missing files, skip them: --option skip-missing=yes, or import the images "
-            "without references: --option texts=no"
-        )
-    ]
-    books = [scan.stem for scan, pages in pages_of.items() if len(pages) < (scan.pages or 0)]
-    if lost and books:
-        several = _(
-            "The texts of several pages in one file are {0}.txt, with a form feed between "
-            "pages, or {0}/001.txt, {0}/002.txt …",
-            books[0].relative_to(root),
-        )
-        hints.insert(0, several)
-    if bare and src.is_dir() and next(files_under(src, {"xml", *HOCR_SUFFIXES}), None):
-        # The texts may be in page files, which this format does not read.
-        hints.append(_("For PAGE-XML, ALTO or hOCR see: {}", detect_command(src)))
-    hint = join_sentences(hints)
-    if bare:
-        yield n_(
-            "{n:,} page without a text: {}",
-            "{n:,} pages without a text: {}",
-            len(bare),
-            join_names(bare),
-            hint=hint,
-        )
-    if lost:
-        yield n_(
-            "{n:,} text without an image: {}",
-            "{n:,} texts without an image: {}",
-            len(lost),
-            _names(root, lost),
-            hint=hint,
-        )
+def _divided(scan: Scan, file: Path, text: str) -> dict[int, str]:
+    """The text of each page of a scan, from one file with form feeds between pages.
 
-
-_MOST = 1_000
-"""Number of faulty files after which an import stops searching for more."""
+    Raises:
+        DataError: it has another number of pages.
+    """
+    parts = [text] if scan.pages is None else text.split("\f")
+    if len(parts) > 1 and not parts[-1].strip():
+        parts.pop()
+    if len(parts) != len(scan.numbers):
+        raise DataError(
+            n_(
+                "the text has {n:,} page (separated by form feeds), but {} has {}",
+                "the text has {n:,} pages (separated by form feeds), but {} has {}",
+                len(parts),
+                scan.file.name,
+                scan.pages,
+                hint=_(
+                    "Put a form feed between the texts of two pages, or write one file "
+                    "per page: {0}/1.txt, {0}/2.txt …",
+                    scan.stem.name,
+                ),
+            ),
+            file=file,
+        )
+    return dict(enumerate(parts, start=1))
 
 
 class _Problems:
@@ -332,32 +391,22 @@ class _Problems:
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        """Collect an error about a file instead of raising it.
-
-        Raises:
-            DataError: there are `_MOST` faulty files.
-        """
+        """Collect an error about a file instead of raising it."""
         try:
             yield
         except DataError as error:
             self._errors.append(error)
-            if len(self._errors) >= _MOST:
-                self.check()
 
     def check(self) -> None:
-        """Raise the collected errors.
-
-        Raises:
-            DataError: the only error, as it was raised; or all of them, the hints last.
-        """
-        if not self:
-            return
+        """Raise the only error, or all that were collected, with the hints last."""
         if len(self._errors) == 1 and not self.lines:
             raise self._errors[0]
         lines = list[str](self.lines)
         if self._errors:
             count, texts = len(self._errors), join_names(map(self._text_of, self._errors))
             lines.append(n_("{n:,} unusable file: {}", "{n:,} unusable files: {}", count, texts))
+        if not lines:
+            return
         hints = [*(line.hint for line in self.lines), *(error.hint for error in self._errors)]
         hint = join_sentences(dict.fromkeys(filter(None, hints)))
         lines = [join_sentences([*lines, hint])] if len(lines) == 1 else [*lines, hint]

@@ -14,9 +14,17 @@ from msgspec.structs import replace
 
 from keju.datasets.pages import Page
 from keju.datasets.readers.base import source_text
-from keju.datasets.readers.pages.lost_text import report_lost_text, text_nodes
 from keju.datasets.readers.pages.page_xml import Kinds, line_of
-from keju.datasets.readers.xml_parsing import MAX_BYTES, box_around, join_words, number, points
+from keju.datasets.readers.xml_parsing import (
+    MAX_BYTES,
+    about_file,
+    box_around,
+    join_words,
+    number,
+    points,
+    report_lost_text,
+    text_nodes,
+)
 from keju.errors import DataError
 from keju.items import Line, Point
 
@@ -75,20 +83,19 @@ def read_hocr(path: Path, kinds: Kinds | None = None) -> Page:
         )
     page = pages[0]
     about = _properties(page)
-    by_tesseract = any(
-        "tesseract" in meta.get("content", "").casefold()
-        for meta in root.iter("meta")
-        if meta.get("name") == "ocr-system"
-    )
+    systems = root.xpath("//meta[@name='ocr-system']/@content")
+    by_tesseract = any("tesseract" in system.casefold() for system in systems)
     _simplify(root)
-    lines = tuple(_lines(page, path, kinds, by_tesseract))
+    with about_file(path):
+        lines = tuple(_lines(page, kinds, by_tesseract=by_tesseract))
+        box = points(about.get("bbox", ""), "ocr_page")
     report_lost_text(text_nodes(root), {page: "".join(line.text for line in lines)}, path)
-    corners = _outline({"bbox": about.get("bbox", "")}, path, "ocr_page") or ((0.0, 0.0),) * 4
+    (x0, y0), (x1, y1) = box if len(box) == 2 else ((0.0, 0.0), (0.0, 0.0))
     return Page(
         file=str(path),
         image_name=about.get("image", "").strip("\"'"),
-        width=corners[2][0] - corners[0][0],
-        height=corners[2][1] - corners[0][1],
+        width=x1 - x0,
+        height=y1 - y0,
         lines=lines,
         explicit_order=True,
     )
@@ -149,7 +156,7 @@ class _Chunk(NamedTuple):
     words: list[html.HtmlElement]
 
 
-def _divided(page: html.HtmlElement, lines: Collection[html.HtmlElement]) -> Iterator[_Chunk]:
+def _chunks(page: html.HtmlElement, lines: Collection[html.HtmlElement]) -> Iterator[_Chunk]:
     around, raw, words = [page], "", list[html.HtmlElement]()
     for event, element in etree.iterwalk(page, events=("start", "end")):
         begins = event == "start"
@@ -160,14 +167,12 @@ def _divided(page: html.HtmlElement, lines: Collection[html.HtmlElement]) -> Ite
             raw, words = "", []
             if begins:
                 around.append(element)
-            elif element is page:
-                return
             else:
                 around.pop()
         if begins:
             raw += " " if element.tag == "br" else element.text or ""
             words += [element] if _WORD in _classes(element) else []
-        else:
+        elif element is not page:
             raw += element.tail or ""
 
 
@@ -181,17 +186,12 @@ def _classes(element: html.HtmlElement) -> set[str]:
     return set(element.get("class", "").split())
 
 
-def _lines(
-    page: html.HtmlElement,
-    path: Path,
-    kinds: Kinds | None,
-    by_tesseract: bool,
-) -> Iterator[Line]:
+def _lines(page: html.HtmlElement, kinds: Kinds | None, *, by_tesseract: bool) -> Iterator[Line]:
     elements = [element for element in page.iter("*") if _LINES & _classes(element)]
     areas = {around for line in elements for around in line.iterancestors()}
     innermost = {line for line in elements if line not in areas}
     chunks = [
-        chunk for chunk in _divided(page, innermost) if chunk.text or chunk.container in innermost
+        chunk for chunk in _chunks(page, innermost) if chunk.text or chunk.container in innermost
     ]
     number_of = Counter(chunk.container for chunk in chunks)
     for place, chunk in enumerate(chunks, start=1):
@@ -200,20 +200,16 @@ def _lines(
         is_own = element not in areas and element is not page and number_of[element] == 1
         own = _properties(element) if is_own else {}
         name = (element.get("id") if is_own else None) or f"page.{place}"
-        outline = _outline(own, path, name) or box_around(
-            _outline(_properties(word), path, name) for word in chunk.words
-        )
-        types = [_kind(each, _KINDS) for each in element.iterancestors()][::-1]
+        of_words = [_properties(word) for word in chunk.words]
+        outline = _outline(own, name) or box_around(_outline(word, name) for word in of_words)
         is_line = bool(_LINES & _classes(element)) and is_own
-        types.append(_kind(element, _TESSERACT_KINDS if by_tesseract and is_line else _KINDS))
-        types = list(filter(None, types))
-        line = line_of(name, chunk.text, outline, types, kinds)
-        confidences = [_properties(word).get("x_wconf") for word in chunk.words] + [
-            own.get("x_wconf")
-        ]
-        sure = [number(value, file=path, item=name) for value in confidences if value]
-        share = min(max(sum(sure) / len(sure) / 100, 0.0), 1.0) if sure else None
-        yield replace(line, confidence=share)
+        types = [_kind(element, _TESSERACT_KINDS if by_tesseract and is_line else _KINDS)]
+        types += (_kind(area, _KINDS) for area in element.iterancestors())
+        line = line_of(name, chunk.text, outline, [word for word in types[::-1] if word], kinds)
+        values = filter(None, (about.get("x_wconf") for about in (*of_words, own)))
+        shares = [number(value, name) / 100 for value in values]
+        confidence = min(max(sum(shares) / len(shares), 0.0), 1.0) if shares else None
+        yield replace(line, confidence=confidence)
 
 
 def _kind(element: html.HtmlElement, words: Mapping[str, str]) -> str:
@@ -227,8 +223,8 @@ def _properties(element: html.HtmlElement) -> dict[str, str]:
     return {name: value.strip() for name, value in _PROPERTY.findall(element.get("title", ""))}
 
 
-def _outline(about: Mapping[str, str], path: Path, name: str) -> tuple[Point, ...]:
+def _outline(about: Mapping[str, str], name: str) -> tuple[Point, ...]:
     if poly := about.get("poly"):
-        return points(poly, file=path, item=name)
-    box = points(about.get("bbox", ""), file=path, item=name)
+        return points(poly, name)
+    box = points(about.get("bbox", ""), name)
     return box_around([box]) if len(box) == 2 else ()

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -67,11 +68,9 @@ TranscriptionTask = Annotated[
 """An option of readers: the task of the items."""
 
 
-def _page_layout(form: str) -> str:
-    """The description of a source of that format, for the command's help."""
-    return f"""\
+_LAYOUT = """\
 SRC/                      a folder, with folders in it as deep as you like, or one file
-  book1/page001.xml       {form}, one page a file
+  book1/page001{suffix:12}{form}, one page a file
   book1/page001.jpg       its image, by the name that the file gives or by the file's own name;
                           a page whose image is missing is imported without it
 The folder of a page is its group (the unit of independence); a folder called page or alto is
@@ -135,11 +134,13 @@ def import_pages(
         raise UsageError(
             "task {!r} does not ask for a transcription; {} does", settings.task, OWN_PAGE
         )
-    without_image, without_text, skipped, blank = (list[str]() for _list in range(4))
-    added = 0
+    notes = defaultdict[str, list[str]](list)
+    root = src if src.is_dir() else src.parent
     dpi = settings.dpi if isinstance(settings, AltoSettings) else None
-    for file, page in _pages(src, form, kinds, dpi):
-        inside = file.relative_to(src) if file != src else Path(file.name)
+    has_items = False
+    for file in _page_files(src, form):
+        page = _read(file, form, kinds, dpi)
+        inside = file.relative_to(root)
         name = inside.as_posix()
         if settings.text != "all":
             _must_be_told_apart(page, kinds)
@@ -147,34 +148,23 @@ def import_pages(
         wanted = select_lines(lines, settings.text)
         is_blank = settings.blank_pages and not lines
         if not wanted and not is_blank:
-            skipped.append(name)
+            notes[_("skipped, since no line of the wanted kind")].append(name)
             continue
+        answer = "\n".join(line.text for line in wanted)
         if is_blank:
-            blank.append(name)
-        elif not any(line.text.strip() for line in wanted):
-            without_text.append(name)
-        if image := _image_of(file, page.image_name):
+            notes[_("imported as blank")].append(name)
+        elif not answer.strip():
+            notes[_("imported with empty lines alone, so nothing can be scored")].append(name)
+        ref, image = None, _image_of(file, page.image_name)
+        if image:
             ref = writer.add_image(source_bytes(image), str(image))
-            root = src if src.is_dir() else src.parent
             is_inside = image.is_relative_to(root)
             about = {"file": image.relative_to(root).as_posix() if is_inside else image.name}
-            if (placed := lines_on(lines, page, ref)) is None:
-                raise DataError(
-                    "the page is {:g}x{:g}, but its image has {}x{} pixels",
-                    page.width,
-                    page.height,
-                    ref.width,
-                    ref.height,
-                    file=file,
-                    hint="Use the image from which the page was transcribed",
-                )
-            lines = placed
+            lines = _lines_on(lines, page, ref)
         else:
-            ref = None
-            without_image.append(name)
+            notes[_("imported without image, since none was found")].append(name)
             size = f"{page.width:g}x{page.height:g}"
             about = {"image": f"missing:{_base_name(page.image_name)}", "page_size": size}
-        answer = "\n".join(line.text for line in wanted)
         item = Item(
             id=inside.with_suffix("").as_posix(),
             benchmark=kind.benchmark,
@@ -187,36 +177,25 @@ def import_pages(
             metadata={"order": effective_order(page, settings.order)} | about,
         )
         writer.add(mark_blank(item) if is_blank else item)
-        added += 1
-    if not added:
+        has_items = True
+    if not has_items:
         raise DataError("no page to import: none has a line of the selected kind", file=src)
-    pages_of = {
-        _("imported without image, since none was found"): without_image,
-        _("imported with empty lines alone, so nothing can be scored"): without_text,
-        _("skipped, since no line of the wanted kind"): skipped,
-        _("imported as blank"): blank,
-    }
     return [
         n_("{}: {n:,} page, {}", "{}: {n:,} pages, {}", len(names), what, join_names(names))
-        for what, names in pages_of.items()
-        if names
+        for what, names in notes.items()
     ]
 
 
-def _pages(src: Path, form: str, kinds: Kinds, dpi: float | None) -> Iterator[tuple[Path, Page]]:
+def _page_files(src: Path, form: str) -> Iterator[Path]:
+    """The files of pages in a source, without those that exporters write beside them."""
     suffixes = HOCR_SUFFIXES if form == "hOCR" else ("xml",)
     paths = list(files_under(src, suffixes)) if src.is_dir() else [src]
     if not paths:
         endings = ", ".join(f".{suffix}" for suffix in suffixes)
         raise DataError("it contains no {} file", endings, file=src, hint="See: keju data formats")
     for path in paths:
-        try:
-            page = _read(path, form, kinds, dpi)
-        except DataError:
-            if src.is_dir() and root_name(source_bytes(path)) in _COMPANIONS:
-                continue
-            raise
-        yield path, page
+        if not src.is_dir() or form == "hOCR" or root_name(source_bytes(path)) not in _COMPANIONS:
+            yield path
 
 
 def _read(path: Path, form: str, kinds: Kinds | None = None, dpi: float | None = None) -> Page:
@@ -250,17 +229,28 @@ def _edition(src: Path, inside: Path) -> str:
     return root.parent.name if root.name.lower() in EXPORT_FOLDERS else root.name
 
 
-def lines_on(lines: tuple[Line, ...], page: Page, image: ImageRef) -> tuple[Line, ...] | None:
-    """Lines of a page with outlines in pixels of its image; None if the page is of another image.
+def _lines_on(lines: tuple[Line, ...], page: Page, image: ImageRef) -> tuple[Line, ...]:
+    """Lines of a page with outlines in pixels of its image.
 
     The image may have another size than the one on which the page was measured, but must have the
     same shape. A page that states no size was measured on the image itself.
+
+    Raises:
+        DataError: the image has another shape.
     """
     if not (page.width and page.height):
         return lines
     across, down = image.width / page.width, image.height / page.height
     if min(across, down) <= 0 or abs(across / down - 1) > _ASPECT:
-        return None
+        raise DataError(
+            "the page is {:g}x{:g}, but its image has {}x{} pixels",
+            page.width,
+            page.height,
+            image.width,
+            image.height,
+            file=page.file,
+            hint="Use the image from which the page was transcribed",
+        )
     if across == down == 1:
         return lines
     return tuple(
@@ -329,13 +319,14 @@ class PageResult(NamedTuple):
     def lines_on(self, image: ImageRef) -> tuple[Line, ...]:
         """All lines in the file's order, with outlines in pixels of an image.
 
-        Without outlines where the file is of another image.
+        Without outlines where the file states no size, or is of another image.
         """
         if self.page is None:
             return ()
-        sized = self.page.width and self.page.height
-        placed = lines_on(self.page.lines, self.page, image) if sized else None
-        return placed or tuple(replace(line, polygon=()) for line in self.page.lines)
+        if self.page.width and self.page.height:
+            with suppress(DataError):
+                return _lines_on(self.page.lines, self.page, image)
+        return tuple(replace(line, polygon=()) for line in self.page.lines)
 
 
 def form_of(path: Path) -> str:
@@ -364,37 +355,32 @@ def read_result(path: Path, form: str) -> PageResult:
     Raises:
         DataError: the file is damaged, has several pages, is too large, or is in no known encoding.
     """
-    page, text, size = None, "", 0
     try:
-        if form == TEXT:
-            # Tesseract and pdftotext end a page with a form feed.
-            text = source_text(path).strip("\n\f\t ")
-        else:
-            page = _read(path, form, dpi=_ANY_DPI)
+        page = None if form == TEXT else _read(path, form, dpi=_ANY_DPI)
+        # Tesseract and pdftotext end a page with a form feed.
+        text = "" if page else source_text(path).strip("\n\f\t ")
     except DataError as error:
         if "--option" not in (error.hint or ""):  # An option of imports.
             raise
         hint = _("Convert the file to UTF-8, for example: iconv -f ENCODING -t UTF-8 FILE > NEW")
         raise DataError(error.problem, file=path, hint=hint) from None
-    if page:
-        lines = tuple(
-            replace(line, kind="main")
-            if line.kind == "other" and not has_known_kind(line.source_kind)
-            else line
-            for line in page.lines
-        )
-        page = replace(page, lines=lines)
-        text = "\n".join(line.text for line in lines if line.text and line.kind in FLOW)
-        size += sum(len(line.text) + len(line.polygon) for line in lines)
-    size += len(text)
-    if size > 2 * MOST_CHARACTERS:
+    lines = tuple(
+        replace(line, kind="main")
+        if line.kind == "other" and not has_known_kind(line.source_kind)
+        else line
+        for line in (page.lines if page else ())
+    )
+    if len(text) + sum(len(line.text) + len(line.polygon) for line in lines) > MOST_CHARACTERS:
         raise DataError(
             "more than {:,} characters and points, too many for a page",
             MOST_CHARACTERS,
             file=path,
             hint="Keep one page per file",
         )
-    return PageResult(text, page)
+    if page is None:
+        return PageResult(text)
+    text = "\n".join(line.text for line in lines if line.text and line.kind in FLOW)
+    return PageResult(text, replace(page, lines=lines))
 
 
 # Detection
@@ -434,29 +420,19 @@ def _detect(listing: Listing, form: str) -> Detection | None:
     return Detection(pages / (pages + rest), what)
 
 
-PAGE_XML = Reader(
-    "page-xml",
-    "PAGE-XML, with or without the page images",
-    _page_layout("PAGE-XML"),
-    partial(import_pages, form="PAGE-XML"),
-    PageSettings,
-    partial(_detect, form="PAGE-XML"),
-    texts=False,  # XML declares its own encoding.
-)
-ALTO = Reader(
-    "alto",
-    "ALTO 1 to 4, with or without the page images",
-    _page_layout("ALTO"),
-    partial(import_pages, form="ALTO"),
-    AltoSettings,
-    partial(_detect, form="ALTO"),
-    texts=False,
-)
-HOCR = Reader(
-    "hocr",
-    "pages in hOCR 1.2, with or without their images",
-    _page_layout("hOCR").replace(".xml ", ".hocr"),
-    partial(import_pages, form="hOCR"),
-    PageSettings,
-    partial(_detect, form="hOCR"),
-)
+def _reader(form: str, what: str, settings: type[PageSettings] = PageSettings) -> Reader[Any]:
+    is_hocr = form == "hOCR"
+    return Reader(
+        form.lower(),
+        what,
+        _LAYOUT.format(form=form, suffix=".hocr" if is_hocr else ".xml"),
+        partial(import_pages, form=form),
+        settings,
+        partial(_detect, form=form),
+        texts=is_hocr,  # XML declares its own encoding.
+    )
+
+
+PAGE_XML = _reader("PAGE-XML", "PAGE-XML, with or without the page images")
+ALTO = _reader("ALTO", "ALTO 1 to 4, with or without the page images", AltoSettings)
+HOCR = _reader("hOCR", "pages in hOCR 1.2, with or without their images")

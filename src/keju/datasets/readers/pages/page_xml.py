@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from lxml import etree
-from msgspec.structs import replace
 
 from keju.datasets.line_kinds import FLOW, kind_of, most_specific_word
 from keju.datasets.pages import Page
-from keju.datasets.readers.pages.lost_text import TextPart, report_lost_text, text_nodes
 from keju.datasets.readers.xml_parsing import (
+    TextPart,
+    about_file,
     box_around,
     children,
+    id_of,
     join_words,
     name_of,
     number,
     parse_xml,
     points,
+    report_lost_text,
+    text_nodes,
 )
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
@@ -39,7 +43,28 @@ Kinds = Mapping[str, LineKind]
 ROOTS: Mapping[str, str] = {"PcGts": "PAGE-XML", "alto": "ALTO"}
 """The names of the forms, by the root element of their files."""
 
-_ORDERED = frozenset({"OrderedGroup", "OrderedGroupIndexed"})
+
+class _Row(NamedTuple):
+    """A line: the element that it is from, and the types around it and its own, outermost first."""
+
+    element: etree._Element
+    name: str
+    text: str
+    outline: tuple[Point, ...]
+    types: tuple[str, ...]
+
+
+class _Parsed(NamedTuple):
+    """A file: the image and size of the page, its lines, and all texts in the file.
+
+    `is_indexed` means that lines are in an order that indices state.
+    """
+
+    image_name: str
+    size: tuple[float, float]
+    rows: Sequence[_Row]
+    texts: Iterable[TextPart]
+    is_indexed: bool = False
 
 
 def read_page(
@@ -84,129 +109,80 @@ def read_page(
                 "Give a folder that contains only {} files, or use the format of this file", wanted
             ),
         )
-    reader = _Alto(path, kinds, root, dpi) if stated == "ALTO" else _PageXml(path, kinds, root)
-    lines, explicit = _in_stated_order(reader.rows(reader.page, reader.around), reader.order, path)
-    report_lost_text(reader.texts(root), reader.taken, path)
-    width, height = reader.size
+    with about_file(path):
+        parsed = _alto(root, dpi) if stated == "ALTO" else _page_xml(root)
+        lines = [line_of(*row[1:], kinds) for row in parsed.rows]
+        elements = [row.element for row in parsed.rows]
+        ordered, is_ordered = _in_stated_order(lines, elements, root)
+        taken = {
+            element: "".join(row.text for row in rows)
+            for element, rows in groupby(parsed.rows, key=attrgetter("element"))
+        }
+        report_lost_text(parsed.texts, taken, path)
+    width, height = parsed.size
     return Page(
         file=str(path),
-        image_name=reader.image_name,
+        image_name=parsed.image_name,
         width=width,
         height=height,
-        lines=lines,
-        explicit_order=explicit or reader.is_indexed,
+        lines=ordered,
+        explicit_order=is_ordered or parsed.is_indexed,
     )
-
-
-class _Row(NamedTuple):
-    """A line, and the ids of itself and the regions around it, innermost first."""
-
-    line: Line
-    ids: tuple[str, ...]
-
-
-class _Around(NamedTuple):
-    """The regions around a line: ids, innermost first, and types, outermost first."""
-
-    ids: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-
-    def inside(self, id_: str, *types: str) -> _Around:
-        """The context of lines in a region inside this one."""
-        return _Around((*filter(None, [id_]), *self.ids), (*self.types, *types))
-
-    def name(self, place: object) -> str:
-        """The name of an element without one, from its region."""
-        return f"{self.ids[0]}.{place}" if self.ids else str(place)
 
 
 def line_of(
     name: str, text: str, polygon: tuple[Point, ...], types: Sequence[str], kinds: Kinds | None
 ) -> Line:
     """A line with the kind that the types around it and its own mean, outermost first."""
-    return Line(
-        id=name,
-        text=text,
-        polygon=polygon,
-        kind=kind_of(types, kinds),
-        source_kind=most_specific_word(types),
-    )
-
-
-class _Reader:
-    """Reads the lines of a file; `taken` has the text of each element that they came from.
-
-    A subclass has `rows`, the lines in an element in document order, and `texts`, all texts of the
-    file without alternative readings.
-    """
-
-    page: etree._Element
-    order: etree._Element | None
-    image_name: str
-    size: tuple[float, float]
-    around = _Around()
-    is_indexed = False
-
-    def __init__(self, path: Path, kinds: Kinds | None) -> None:
-        self._path = path
-        self._kinds = kinds
-        self.taken: dict[etree._Element, str] = {}
-
-    def _row(
-        self, name: str, text: str, outline: tuple[Point, ...], around: _Around, *types: str
-    ) -> _Row:
-        line = line_of(name, text, outline, (*around.types, *types), self._kinds)
-        return _Row(line, around.ids)
-
-    def _number(self, element: etree._Element, name: str, item: str = "") -> float:
-        return number(element.get(name), file=self._path, item=item or name_of(element))
+    kind, source_kind = kind_of(types, kinds), most_specific_word(types)
+    return Line(id=name, text=text, polygon=polygon, kind=kind, source_kind=source_kind)
 
 
 # The order of lines
 
+_ORDERED = frozenset({"OrderedGroup", "OrderedGroupIndexed"})
+
 
 def _in_stated_order(
-    rows: Sequence[_Row], reading_order: etree._Element | None, file: Path
+    lines: Sequence[Line], elements: Sequence[etree._Element], root: etree._Element
 ) -> tuple[tuple[Line, ...], bool]:
     """The lines in the order of a file's ReadingOrder, if it has one, and whether it states one.
 
     An ordered group uses the index of its members, or document order where they have none (ALTO);
-    unordered groups alone state no order. A line is placed by the innermost id that is referenced;
-    unreferenced lines come last. An order that leaves half of the lines of the running text
-    unplaced, as where regions were drawn or deleted later, states none.
-
-    Raises:
-        DataError: an index is not a number.
+    unordered groups alone state no order. A line is placed by the first id in it, else the
+    innermost one around it, that is referenced; unreferenced lines come last. An order that leaves
+    half of the lines of the running text unplaced, as where regions were drawn or deleted later,
+    states none.
     """
+    groups = root.find(".//{*}ReadingOrder")
+    if groups is None or _ORDERED.isdisjoint(map(name_of, groups.iter())):
+        return tuple(lines), False
     rank: dict[str, int] = {}
-    if reading_order is not None and any(
-        name_of(group) in _ORDERED for group in reading_order.iter()
-    ):
-        for ref in _refs(reading_order, file):
-            rank.setdefault(ref, len(rank))
-    keys = [next((rank[id_] for id_ in row.ids if id_ in rank), len(rank)) for row in rows]
-    order = sorted(range(len(rows)), key=keys.__getitem__)
+    for ref in _refs(groups):
+        rank.setdefault(ref, len(rank))
+    rank_of: dict[etree._Element, float] = {}
+    for element in set(elements):
+        ids = map(id_of, chain(element.iter(), element.iterancestors()))
+        rank_of[element] = next((rank[name] for name in ids if name in rank), math.inf)
+    ranks = [rank_of[element] for element in elements]
     flow = [
-        key < len(rank)
-        for row, key in zip(rows, keys, strict=True)
-        if row.line.text.strip() and row.line.kind in FLOW
+        rank
+        for line, rank in zip(lines, ranks, strict=True)
+        if line.text.strip() and line.kind in FLOW
     ]
-    states = any(key < len(rank) for key in keys) and (not flow or 2 * sum(flow) > len(flow))
-    return tuple(rows[place].line for place in order), states
+    unplaced = flow.count(math.inf)
+    is_ordered = min(ranks, default=math.inf) < math.inf and (not flow or 2 * unplaced < len(flow))
+    places = sorted(range(len(lines)), key=ranks.__getitem__)
+    return tuple(lines[place] for place in places), is_ordered
 
 
-def _refs(group: etree._Element, file: Path) -> list[str]:
+def _refs(group: etree._Element) -> list[str]:
     """The ids that a group refers to, in its order."""
     refs = (group.get("regionRef") or group.get("REF") or "").split()
     members = list(group)
-    if name_of(group) in _ORDERED:
-        indices = [member.get("index") for member in members]
-        keys = [
-            place if index is None else number(index, file=file, item="ReadingOrder")
-            for place, index in enumerate(indices)
-        ]
-        members = [members[place] for place in sorted(range(len(members)), key=keys.__getitem__)]
-    return refs + [ref for member in members for ref in _refs(member, file)]
+    if name_of(group) in _ORDERED and any(member.get("index") for member in members):
+        members.sort(key=lambda member: number(member.get("index"), "ReadingOrder"))
+    return refs + [ref for member in members for ref in _refs(member)]
 
 
 # PAGE-XML
@@ -218,136 +194,120 @@ _PARTS = ("Word", "Glyph", "Graphemes", "Grapheme", "GraphemeGroup", "NonPrintin
 """Elements of which the text of a line or word consists."""
 
 
-class _PageXml(_Reader):
-    def __init__(self, path: Path, kinds: Kinds | None, root: etree._Element) -> None:
-        super().__init__(path, kinds)
-        page = root.find("{*}Page")
-        if page is None:
-            raise DataError("the file has no Page element", file=path)
-        self.page, self.order = page, page.find("{*}ReadingOrder")
-        self.image_name = page.get("imageFilename", "")
-        self.size = self._number(page, "imageWidth"), self._number(page, "imageHeight")
+def _page_xml(root: etree._Element) -> _Parsed:
+    page = root.find("{*}Page")
+    if page is None:
+        raise DataError("the file has no Page element")
+    regions = _regions(page)
+    return _Parsed(
+        page.get("imageFilename", ""),
+        (number(page.get("imageWidth"), "Page"), number(page.get("imageHeight"), "Page")),
+        _page_rows(page, "", ()),
+        _page_texts(root),
         # Indices of the regions of a page, or of the lines of its only region, are an order too.
-        self.is_indexed = _all_indexed(
-            [child for child in page if name_of(child).endswith("Region")]
-        )
+        is_indexed=bool(regions) and None not in map(_index_of, regions),
+    )
 
-    def rows(self, parent: etree._Element, around: _Around) -> list[_Row]:
-        """The lines in a page, region or cell: its own, then those of the elements inside it.
 
-        Any element can contain lines, since a text region, table, chart or advertisement can
-        contain others, and Transkribus puts the lines of tables into TableCell.
-        """
-        rows = list[_Row]()
-        for place, element in enumerate(_by_index(list(children(parent, "TextLine")))):
-            name = element.get("id") or around.name(place + 1)
-            text, outline = self._text_of(element) or "", self._outline(element, name)
-            rows.append(self._row(name, text, outline, around, _type_of(element)))
-        inner = [
-            child for child in parent if name_of(child) not in _NO_REGIONS and _holds_text(child)
-        ]
-        for place, region in enumerate(_by_index(inner)):
-            name = region.get("id") or around.name(f"r{place + 1}")
-            rows += self.rows(region, around.inside(name, _type_of(region)))
-        if any(row.line.text.strip() for row in rows):
-            return rows
-        return self._rows_of_region(parent, around, [row.line for row in rows]) or rows
+def _page_rows(parent: etree._Element, prefix: str, types: tuple[str, ...]) -> list[_Row]:
+    """The lines in a page, region or cell: its own, then those of the elements inside it.
 
-    def _rows_of_region(
-        self, region: etree._Element, around: _Around, lines: Sequence[Line]
-    ) -> list[_Row]:
-        """The text of a region without lines, or whose lines are only outlines.
+    Any element can contain lines, since a text region, table, chart or advertisement can contain
+    others, and Transkribus puts the lines of tables into TableCell.
+    """
+    rows = list[_Row]()
+    for place, line in enumerate(_by_index(children(parent, "TextLine")), start=1):
+        name = id_of(line) or f"{prefix}{place}"
+        rows.append(_Row(line, name, _text_of(line), _outline(line), types + _type_of(line)))
+    for place, region in enumerate(_by_index(_regions(parent)), start=1):
+        name = id_of(region) or f"{prefix}r{place}"
+        rows += _page_rows(region, f"{name}.", types + _type_of(region))
+    texts = [text for text in _text_of(parent).splitlines() if text.strip()]
+    if not texts or any(row.text.strip() for row in rows):
+        return rows
+    # The text is that of the region, and its lines, if any, are outlines. A program may have
+    # drawn them in another order than that of the text.
+    outlines = [Line(id=str(place), polygon=row.outline) for place, row in enumerate(rows)]
+    columns = chain.from_iterable(group_columns(outlines))
+    if len(texts) == len(rows) and list(columns) == outlines:
+        return [row._replace(text=text) for row, text in zip(rows, texts, strict=True)]
+    outline = _outline(parent) if len(texts) == 1 else ()
+    return [
+        _Row(parent, f"{prefix or 'page.'}{place}", text, outline, types)
+        for place, text in enumerate(texts, start=1)
+    ]
 
-        Rows get the outlines if there is one for each, in the order in which columns are read.
-        Otherwise a program drew them in another order than that of the text.
-        """
-        texts = [row for row in (self._text_of(region) or "").splitlines() if row.strip()]
-        if len(texts) == len(lines) and _are_in_order(lines):
-            pairs = zip(lines, texts, strict=True)
-            return [_Row(replace(line, text=text), around.ids) for line, text in pairs]
-        outline = self._outline(region, around.name("text")) if len(texts) == 1 else ()
-        if not around.ids:
-            around = around.inside("page")
-        return [
-            self._row(around.name(place), text, outline, around)
-            for place, text in enumerate(texts, 1)
-        ]
 
-    def _text_of(self, element: etree._Element) -> str | None:
-        """The text of an element at the nearest level that has one, or None where there is none."""
-        own = self._own_text(element)
-        if own is None or not own.strip():
-            parts = _by_index(list(children(element, *_PARTS)))
-            texts = [text for part in parts if (text := self._text_of(part)) is not None]
-            join = join_words if any(name_of(part) == "Word" for part in parts) else "".join
-            return join(texts) if texts and any(map(str.strip, texts)) else own
-        self.taken[element] = own
+def _regions(parent: etree._Element) -> list[etree._Element]:
+    """The elements in a page or region that contain text, other than its own lines."""
+    return [
+        child
+        for child in parent
+        if name_of(child) not in _NO_REGIONS
+        and next(child.iter("{*}TextLine", "{*}TextEquiv"), None) is not None
+    ]
+
+
+def _text_of(element: etree._Element) -> str:
+    """The text of an element at the nearest level that has one."""
+    own = next(_versions(element), "")
+    if own.strip():
         return own
-
-    def _own_text(self, element: etree._Element) -> str | None:
-        """The text of the TextEquiv that counts, as in dinglehopper; None where there is none.
-
-        That is the one of lowest index; if none has an index, the one of highest confidence, else
-        the first one.
-        """
-        versions = list(children(element, "TextEquiv"))
-        if not versions:
-            return None
-        indices = [
-            self._number(version, "index") if version.get("index", "").strip() else math.inf
-            for version in versions
-        ]
-        ranks = (
-            indices if min(indices) < math.inf else [-_confidence(version) for version in versions]
-        )
-        return _forms_of(versions[ranks.index(min(ranks))])
-
-    def texts(self, root: etree._Element) -> Iterator[TextPart]:
-        """All texts of the file; of the versions of one text only that which counts."""
-        for element in root.iter():
-            versions = list(children(element, "TextEquiv"))
-            texts = [self._own_text(element) or "", *map(_forms_of, versions)]
-            if text := next(filter(str.strip, texts), ""):
-                yield TextPart(element, text, repeats=True)
-        yield from text_nodes(root, outside=("Metadata", "TextEquiv"))
-
-    def _outline(self, element: etree._Element, name: str) -> tuple[Point, ...]:
-        return self._coords(element, name) or box_around(
-            self._coords(word, name) for word in children(element, "Word")
-        )
-
-    def _coords(self, element: etree._Element, name: str) -> tuple[Point, ...]:
-        coords = element.find("{*}Coords")
-        if coords is None:
-            return ()
-        if (attribute := coords.get("points")) is not None:
-            return points(attribute, file=self._path, item=name)
-        return tuple(
-            (self._number(point, "x", name), self._number(point, "y", name))
-            for point in children(coords, "Point")
-        )
+    parts = _by_index(children(element, *_PARTS))
+    join = join_words if any(name_of(part) == "Word" for part in parts) else "".join
+    text = join(list(map(_text_of, parts)))
+    return text if text.strip() else own
 
 
-def _are_in_order(lines: Sequence[Line]) -> bool:
-    """Whether lines have outlines, and their order is that of the columns of the page."""
-    ordered = [line.id for column in group_columns(lines) for line in column]
-    return ordered == [line.id for line in lines]
+def _versions(element: etree._Element) -> Iterator[str]:
+    """The texts of an element's own TextEquivs, that which counts first, as in dinglehopper.
+
+    That is the one of lowest index; if none has an index, the one of highest confidence, else the
+    first one. Its text is its Unicode, else its PlainText.
+    """
+    for version in sorted(children(element, "TextEquiv"), key=_rank):
+        forms = [*children(version, "Unicode"), *children(version, "PlainText")]
+        texts = [str(form.xpath("string()")) for form in forms]
+        yield next(filter(str.strip, texts), "".join(texts[:1]))
 
 
-def _forms_of(version: etree._Element) -> str:
-    """The Unicode of a TextEquiv, else its PlainText, else whatever text is in it."""
-    forms = [*children(version, "Unicode"), *children(version, "PlainText")]
-    texts = [str(form.xpath("string()")) for form in (*forms, version)]
-    return next(filter(str.strip, texts), texts[0])
-
-
-def _confidence(version: etree._Element) -> float:
-    """The confidence of a TextEquiv; one without, or with no number, is less than any other."""
+def _rank(version: etree._Element) -> tuple[float, float]:
+    index = version.get("index", "")
     try:
         confidence = float(version.get("conf", ""))
     except ValueError:
-        return -math.inf
-    return -math.inf if math.isnan(confidence) else confidence
+        confidence = math.nan
+    return (
+        number(index, "TextEquiv") if index.strip() else math.inf,
+        math.inf if math.isnan(confidence) else -confidence,
+    )
+
+
+def _page_texts(root: etree._Element) -> Iterator[TextPart]:
+    """All texts of the file; of the versions of one text only that which counts."""
+    for element in root.iter():
+        yield element, next(filter(str.strip, _versions(element)), "")
+    yield from text_nodes(root, outside=("Metadata", "TextEquiv"))
+
+
+def _outline(element: etree._Element) -> tuple[Point, ...]:
+    return _coords(element) or box_around(map(_coords, children(element, "Word")))
+
+
+def _coords(element: etree._Element) -> tuple[Point, ...]:
+    coords = element.find("{*}Coords")
+    if coords is None:
+        return ()
+    attribute = coords.get("points")
+    if attribute is None:  # The versions of 2009 and 2010.
+        corners = (point.get(name, "0") for point in coords for name in ("x", "y"))
+        attribute = " ".join(corners)
+    return points(attribute, id_of(element) or name_of(element))
+
+
+def _type_of(element: etree._Element) -> tuple[str, ...]:
+    kind = _custom(element, "structure", "type") or element.get("type")
+    return (kind,) if kind else ()
 
 
 def _custom(element: etree._Element, group: str, key: str) -> str:
@@ -357,150 +317,120 @@ def _custom(element: etree._Element, group: str, key: str) -> str:
     return match[1].strip() if match else ""
 
 
-def _type_of(element: etree._Element) -> str:
-    return _custom(element, "structure", "type") or element.get("type", "")
-
-
 def _index_of(element: etree._Element) -> int | None:
     index = element.get("index") or _custom(element, "readingOrder", "index")
     return int(index) if re.fullmatch(r"\d{1,9}", index) else None
 
 
-def _by_index(siblings: Sequence[etree._Element]) -> list[etree._Element]:
-    """Siblings by their index if every one with text has one, else in document order."""
-    if not _all_indexed(siblings):
-        return list(siblings)
-    return sorted(siblings, key=lambda element: _index_of(element) or 0)
-
-
-def _all_indexed(siblings: Sequence[etree._Element]) -> bool:
-    with_text = [one for one in siblings if not name_of(one).endswith("Region") or _holds_text(one)]
-    return bool(with_text) and all(_index_of(one) is not None for one in with_text)
-
-
-def _holds_text(region: etree._Element) -> bool:
-    return any(name_of(part) in {"TextLine", "TextEquiv"} for part in region.iter())
+def _by_index(siblings: Iterable[etree._Element]) -> list[etree._Element]:
+    """Siblings by their index if every one has one, else in document order."""
+    elements = list(siblings)
+    if None not in map(_index_of, elements):
+        elements.sort(key=lambda element: _index_of(element) or 0)
+    return elements
 
 
 # ALTO
 
 _TAGS = ("LayoutTag", "StructureTag", "RoleTag", "OtherTag")
 _MARGINS = frozenset({"TopMargin", "BottomMargin", "LeftMargin", "RightMargin"})
-_IN_LINES = frozenset({"String", "SP", "HYP"})
 _BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
 _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
 
 
-class _Alto(_Reader):
-    around = _Around(("page",))
-
-    def __init__(
-        self, path: Path, kinds: Kinds | None, root: etree._Element, dpi: float | None
-    ) -> None:
-        super().__init__(path, kinds)
-        layout, tags = root.find("{*}Layout"), root.find("{*}Tags")
-        pages = list(children(layout, "Page")) if layout is not None else []
-        if len(pages) != 1:
-            raise DataError(
-                n_(
-                    "the file has {n:,} page",
-                    "the file has {n:,} pages",
-                    len(pages),
-                    hint="Keep one page per file",
-                ),
-                file=path,
+def _alto(root: etree._Element, dpi: float | None) -> _Parsed:
+    pages = root.findall("{*}Layout[1]/{*}Page")
+    if len(pages) != 1:
+        raise DataError(
+            n_(
+                "the file has {n:,} page",
+                "the file has {n:,} pages",
+                len(pages),
+                hint="Keep one page per file",
             )
-        self.page, self.order = pages[0], root.find("{*}ReadingOrder")
-        self._labels = {
-            tag.get("ID", ""): tag.get("LABEL", "")
-            for tag in (children(tags, *_TAGS) if tags is not None else ())
-        }
-        name = root.findtext("{*}Description/{*}sourceImageInformation/{*}fileName")
-        unit = root.findtext("{*}Description/{*}MeasurementUnit")
-        self.image_name = (name or "").strip()
-        self._scale = self._pixels_per_unit((unit or "").strip(), dpi)
-        self.size = self._length(self.page, "WIDTH"), self._length(self.page, "HEIGHT")
+        )
+    unit = (root.findtext("{*}Description/{*}MeasurementUnit") or "").strip()
+    if unit not in {"", "pixel", *_PER_INCH}:
+        raise DataError("measurement unit {!r} is unknown", unit)
+    if unit in _PER_INCH and dpi is None:
+        raise DataError(
+            "the file measures in {}, not in pixels",
+            unit,
+            hint="Give the resolution of the scans as dpi, e.g. dpi=300",
+        )
+    scale = dpi / _PER_INCH[unit] if dpi and unit in _PER_INCH else 1.0
+    name = root.findtext("{*}Description/{*}sourceImageInformation/{*}fileName")
+    tags = (tag for tag in root.iterfind("{*}Tags/*") if name_of(tag) in _TAGS)
+    labels = {tag.get("ID", ""): tag.get("LABEL", "") for tag in tags}
+    return _Parsed(
+        (name or "").strip(),
+        (_length(pages[0], "WIDTH", scale), _length(pages[0], "HEIGHT", scale)),
+        list(_alto_rows(pages[0], scale, labels)),
+        _alto_texts(root),
+    )
 
-    def _pixels_per_unit(self, unit: str, dpi: float | None) -> float:
-        if unit in {"", "pixel"}:
-            return 1.0
-        if unit not in _PER_INCH:
-            raise DataError("measurement unit {!r} is unknown", unit, file=self._path)
-        if dpi is None:
-            raise DataError(
-                "the file measures in {}, not in pixels",
-                unit,
-                file=self._path,
-                hint="Give the resolution of the scans as dpi, e.g. dpi=300",
-            )
-        return dpi / _PER_INCH[unit]
 
-    def rows(self, parent: etree._Element, around: _Around) -> list[_Row]:
-        """The lines in a block or margin, and in those inside it."""
-        rows = list[_Row]()
-        for place, child in enumerate(parent):
-            own, kind, before = child.get("ID", ""), name_of(child), child.getprevious()
-            labels = [self._labels.get(ref) for ref in child.get("TAGREFS", "").split()]
-            types = [label for label in labels if label is not None]
-            if kind == "TextLine":
-                parts = list(child)
-            elif kind not in _IN_LINES:
-                margin = [kind] if kind in _MARGINS else []
-                rows += self.rows(child, around.inside(own, *margin, *types))
-                continue
-            elif before is not None and name_of(before) in _IN_LINES:
-                continue
-            else:
-                siblings = (child, *child.itersiblings())
-                parts = list(takewhile(lambda sibling: name_of(sibling) in _IN_LINES, siblings))
-            name, text = own or around.name(place + 1), self._text_of(parts)
-            row = self._row(name, text, self._outline(child, parts), around, *types)
-            ids = (id_ for part in (*parts, child) if (id_ := part.get("ID")))
-            rows.append(_Row(row.line, (*ids, *row.ids)))
-        return rows
+def _alto_rows(page: etree._Element, scale: float, labels: Mapping[str, str]) -> Iterator[_Row]:
+    """The lines of the page in document order. Strings outside of a line become one."""
+    line = None
+    for part in list(page.iter("{*}String", "{*}SP", "{*}HYP")):
+        parent = part.getparent()
+        if parent is not None and name_of(parent) != "TextLine":
+            if line is None or part.getprevious() is not line:
+                line = etree.Element("TextLine")
+                part.addprevious(line)
+            line.append(part)
+    place_of = {line: place for block in page.iter() for place, line in enumerate(block, start=1)}
+    for line in page.iter("{*}TextLine"):
+        types, block_name = list[str](), "page"
+        for element in [line, *line.iterancestors()][::-1]:
+            types += [name_of(element)] if name_of(element) in _MARGINS else []
+            types += (labels[ref] for ref in element.get("TAGREFS", "").split() if ref in labels)
+            if element is not line and name_of(element) != "Page":
+                block_name = id_of(element) or block_name
+        name = id_of(line) or f"{block_name}.{place_of[line]}"
+        yield _Row(line, name, _text_of_strings(line), _shape(line, scale), tuple(types))
 
-    def _text_of(self, parts: Sequence[etree._Element]) -> str:
-        pieces: list[str] = []
-        for part in parts:
-            content = part.get("CONTENT", "")
-            if name_of(part) == "SP":
-                pieces.append(" ")
-            elif name_of(part) == "HYP" and pieces:
-                pieces[-1] += content
-            elif name_of(part) in {"String", "HYP"}:
-                if not content.strip():
-                    glyphs = {each: each.get("CONTENT", "") for each in children(part, "Glyph")}
-                    self.taken |= glyphs
-                    content = "".join(glyphs.values()) or content
-                pieces.append(content)
-            if content.strip():
-                self.taken[part] = content
-        return join_words(pieces)
 
-    def texts(self, root: etree._Element) -> Iterator[TextPart]:
-        """All texts of the file, without alternative readings of a word or glyph."""
-        for element in root.iter():
-            if name_of(element) != "Variant":
-                content = element.get("CONTENT", "")
-                text = content if content.strip() else element.get("SUBS_CONTENT", "")
-                yield TextPart(element, text, repeats=True)
-        for layout in children(root, "Layout"):
-            yield from text_nodes(layout, outside=("ALTERNATIVE",))
+def _text_of_strings(line: etree._Element) -> str:
+    pieces: list[str] = []
+    for part in line:
+        content = part.get("CONTENT", "")
+        if name_of(part) == "SP":
+            pieces.append(" ")
+        elif name_of(part) == "HYP" and pieces:
+            pieces[-1] += content
+        elif name_of(part) in {"String", "HYP"}:
+            glyphs = "".join(glyph.get("CONTENT", "") for glyph in children(part, "Glyph"))
+            pieces.append(content if content.strip() else glyphs or content)
+    return join_words(pieces)
 
-    def _outline(self, line: etree._Element, parts: Sequence[etree._Element]) -> tuple[Point, ...]:
-        """The outline of a line, else the box around its strings; empty where none has a size."""
-        polygon = line.find("{*}Shape/{*}Polygon")
-        corners = polygon.get("POINTS", "") if polygon is not None else ""
-        if shape := points(corners, file=self._path, item=line.get("ID") or "line"):
-            return tuple((x * self._scale, y * self._scale) for x, y in shape)
-        own = self._box(line) if name_of(line) == "TextLine" else ()
-        return own or box_around(self._box(part) for part in parts if name_of(part) == "String")
 
-    def _box(self, element: etree._Element) -> tuple[Point, ...]:
-        if not all(element.get(name, "").strip() for name in _BOX):
-            return ()
-        left, top, width, height = (self._length(element, name) for name in _BOX)
-        return box_around([((left, top), (left + width, top + height))])
+def _alto_texts(root: etree._Element) -> Iterator[TextPart]:
+    """All texts of the file, without alternative readings of a word or glyph."""
+    for element in root.iter():
+        if name_of(element) != "Variant":
+            content = element.get("CONTENT", "")
+            yield element, content if content.strip() else element.get("SUBS_CONTENT", "")
+    for layout in children(root, "Layout"):
+        yield from text_nodes(layout, outside=("ALTERNATIVE",))
 
-    def _length(self, element: etree._Element, name: str) -> float:
-        return self._scale * self._number(element, name, element.get("ID", ""))
+
+def _shape(line: etree._Element, scale: float) -> tuple[Point, ...]:
+    """The outline of a line, else the box around its strings; empty where none has a size."""
+    polygon = line.find("{*}Shape/{*}Polygon")
+    corners = polygon.get("POINTS", "") if polygon is not None else ""
+    if outline := points(corners, id_of(line) or "line"):
+        return tuple((x * scale, y * scale) for x, y in outline)
+    return _box(line, scale) or box_around(_box(part, scale) for part in children(line, "String"))
+
+
+def _box(element: etree._Element, scale: float) -> tuple[Point, ...]:
+    if not all(element.get(name, "").strip() for name in _BOX):
+        return ()
+    left, top, width, height = (_length(element, name, scale) for name in _BOX)
+    return box_around([((left, top), (left + width, top + height))])
+
+
+def _length(element: etree._Element, name: str, scale: float) -> float:
+    return scale * number(element.get(name), id_of(element) or name_of(element))

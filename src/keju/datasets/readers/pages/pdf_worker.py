@@ -1,8 +1,8 @@
-"""The worker process that opens PDF files.
+"""The worker process that opens a PDF file.
 
-A page can take hours to draw or crash the process, which cannot be prevented from inside.
-`PdfReader` starts this file as a script, sends one JSON line for each request to its standard
-input, and reads answers from its standard output: a JSON line, and after it the bytes of an image.
+A page can take hours to draw or crash the process, which cannot be prevented from inside. keju
+starts this file as a script, sends one JSON line to its standard input, and reads answers from its
+standard output: for each page, or for the file, a JSON line, and after it the bytes of an image.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import io
 import json
 import math
 import sys
-from functools import lru_cache
 from pathlib import Path
 
 import pypdfium2 as pdfium
@@ -40,45 +39,29 @@ _SAME_SHADE = 40
 Edges of text differ by 26 at most, since two programs reduce them."""
 
 
-def main() -> None:
-    """Answer requests until the input ends."""
-    Image.MAX_IMAGE_PIXELS = None  # Limits come with each request.
+def main(file: str, pages: list[int], dpi: int | None, most_in_image: int) -> None:
+    """Answer a request; after a problem, which is the last answer, end."""
+    Image.MAX_IMAGE_PIXELS = None  # The limit comes with the request.
     _bound_memory()
-    for line in sys.stdin:
-        head: dict[str, object] = {}
-        data = b""
-        try:
-            head, data = _answer(**json.loads(line))
-        except (DataError, MemoryError) as error:
-            if isinstance(error, MemoryError):
-                error = DataError("a page needs too much memory", hint="Give the pages as images")
-            head = {"problem": error.template, "values": error.values, "hint": error.hint}
-        sys.stdout.buffer.write(json.dumps({**head, "size": len(data)}).encode() + b"\n" + data)
-        sys.stdout.buffer.flush()
-
-
-def _answer(
-    file: str, page: int, dpi: int | None, most_in_image: int
-) -> tuple[dict[str, object], bytes]:
-    """The number of pages of a file, or the image of one of its pages."""
-    document = _opened(file)
-    if not page:
-        return {"pages": len(document)}, b""
     try:
-        with contextlib.closing(document[page - 1]) as opened:
-            method, data = _image_of(opened, dpi, most_in_image)
-    except (pdfium.PdfiumError, ValueError, OSError) as error:
-        raise DataError(
-            "not readable: {}",
-            str(error),
-            hint="Repair the PDF, e.g. with qpdf, or give its pages as images",
-        ) from None
-    return {"made": method}, data
+        document = _opened(file)
+        if not pages:
+            _send({"pages": len(document)})
+        for page in pages:
+            method, data = _image_of(document, page, dpi, most_in_image)
+            _send({"made": method}, data)
+    except (DataError, MemoryError) as error:
+        if isinstance(error, MemoryError):
+            error = DataError("a page needs too much memory", hint="Give the pages as images")
+        _send({"problem": error.template, "values": error.values, "hint": error.hint})
 
 
-@lru_cache(maxsize=1)
+def _send(head: dict[str, object], data: bytes = b"") -> None:
+    sys.stdout.buffer.write(json.dumps({**head, "size": len(data)}).encode() + b"\n" + data)
+    sys.stdout.buffer.flush()
+
+
 def _opened(file: str) -> pdfium.PdfDocument:
-    """The file, which stays open until another one is opened."""
     try:
         document = pdfium.PdfDocument(Path(file).read_bytes())
     except pdfium.PdfiumError as error:
@@ -103,10 +86,27 @@ def _opened(file: str) -> pdfium.PdfDocument:
     return document
 
 
-def _image_of(page: pdfium.PdfPage, dpi: int | None, most_in_image: int) -> tuple[str, bytes]:
-    scan = _scan_of(page, most_in_image)
-    if scan and dpi is None and (embedded := _embedded(page, scan)):
-        return "embedded", embedded
+def _image_of(
+    document: pdfium.PdfDocument, number: int, dpi: int | None, most_in_image: int
+) -> tuple[str, bytes]:
+    """How the image of a page was made, and its file."""
+    try:
+        with contextlib.closing(document[number - 1]) as page:
+            scan = _scan_of(page, most_in_image)
+            if scan and dpi is None and (embedded := _embedded(page, scan)):
+                return "embedded", embedded
+            return _rendered(page, scan, dpi)
+    except (pdfium.PdfiumError, ValueError, OSError) as error:
+        raise DataError(
+            "not readable: {}",
+            str(error),
+            hint="Repair the PDF, e.g. with qpdf, or give its pages as images",
+        ) from None
+
+
+def _rendered(
+    page: pdfium.PdfPage, scan: pdfium.PdfImage | None, dpi: int | None
+) -> tuple[str, bytes]:
     width, height = page.get_size()
     if scan and dpi is None:
         across, down = scan.get_px_size()
@@ -205,4 +205,4 @@ def _bound_memory() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(**json.loads(sys.stdin.readline()))

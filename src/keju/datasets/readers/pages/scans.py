@@ -1,17 +1,22 @@
-"""`Scan`: a file with page images (an image, a PDF, a TIFF with several frames), and `Texts`."""
+"""`Scan`: a file with page images (an image, a PDF, a TIFF with several frames), and its texts."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePath
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from PIL import Image
 
-from keju.datasets.readers.base import check_time, plain_file, source_bytes, source_text
-from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader
+from keju.datasets.readers.base import check_time, plain_file, source_bytes
 from keju.errors import DataError
 from keju.images import (
     EXTENSIONS,
@@ -21,11 +26,16 @@ from keju.images import (
     open_header,
     upright,
 )
-from keju.texts import _, n_
+from keju.texts import _
 
 MOST_TEXT = 32 << 20
 """Maximum size in bytes of the text of a page or a scan; reading one takes up to 20 times as much.
 """
+
+PAGE_SECONDS = 15.0
+"""Maximum seconds for one page of a PDF."""
+
+_WORKER = Path(__file__).with_name("pdf_worker.py")
 
 _AFTER = re.compile(r"(.+?)[-_. ](?:page|p)?[-_. ]?0*(\d{1,6})")
 _NUMBER = re.compile(r"(?:page|p)?[-_. ]?0*(\d{1,6})", re.IGNORECASE)
@@ -33,8 +43,8 @@ _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
 
 AnyPath = TypeVar("AnyPath", bound=PurePath)
 
-Pages = Mapping[int, tuple[Path, str]]
-"""Texts of pages by their number, each with its file."""
+WHOLE, NO_PAGE = 0, -1
+"""The page numbers of a text of all pages of a scan, and of one that is of none."""
 
 TRUTH, PREDICTION = ".gt", ".pred"
 """The endings before ``.txt`` of tesstrain, kraken and OCR4all: the text, and an engine's."""
@@ -56,21 +66,35 @@ class Scan(NamedTuple):
         """The numbers of its pages."""
         return range(1, (self.pages or 1) + 1)
 
+    def page_of(self, text: Path) -> int:
+        """The number of the page that a text belongs to, or `WHOLE` or `NO_PAGE`.
+
+        A text beside the scan is that of all its pages. A directory with the scan's name has one
+        for each: ``book/001.txt``, ``book/page_1.txt``.
+        """
+        if text.parent == self.file.parent:
+            return WHOLE
+        match = _NUMBER.fullmatch(text.name.partition(".")[0])
+        number = int(match[1]) if match and self.pages else NO_PAGE
+        return number if number in self.numbers else NO_PAGE
+
     def name(self, number: int) -> str:
         """The name of a page, for messages and ids: ``book/003``; ``book`` of an image."""
         width = max(3, len(str(self.pages)))
         return self.stem.name if self.pages is None else f"{self.stem.name}/{number:0{width}}"
 
 
-def scan_of(file: Path, pdfs: PdfReader) -> Scan:
+def scan_of(file: Path) -> Scan:
     """The scan in a file.
 
     Raises:
-        DataError: a PDF or TIFF is damaged, or has too many pages.
+        DataError: a PDF is damaged, encrypted or empty, a TIFF is damaged, or one has too many
+            pages.
     """
     suffix = file.suffix.casefold()
     if suffix == ".pdf":
-        return Scan(file, pdfs.length(file))
+        ((head, _data),) = _ask_worker(file, (), None)
+        return Scan(file, head["pages"])
     frames = 1
     if suffix in {".tif", ".tiff"}:
         with decoding(plain_file(file), str(file)):
@@ -79,38 +103,95 @@ def scan_of(file: Path, pdfs: PdfReader) -> Scan:
 
 
 def images_of(
-    scan: Scan, wanted: Collection[int], dpi: int | None, pdfs: PdfReader
-) -> Iterator[tuple[int, PageImage]]:
-    """The images of some pages of a scan, numbered from 1.
+    scan: Scan, wanted: Collection[int], dpi: int | None
+) -> Iterator[tuple[int, bytes, str]]:
+    """The images of some pages of a scan: their numbers from 1, files, and how they were made.
+
+    For a page of a PDF that shows one JPEG or JPEG 2000 image as programs show its file, it is that
+    file, byte for byte (``embedded``). Another page with one image is rendered at the resolution of
+    that image, all others at 300 dpi; with `dpi`, all at it (``300 dpi``). Invisible text of an OCR
+    program over a scan is ignored.
 
     Raises:
-        DataError: the file is damaged, or a page has too many pixels.
+        DataError: the file is damaged, or a page has too many pixels or takes too long.
     """
-    if scan.pages is None:
-        yield 1, PageImage(source_bytes(scan.file), "")
-    elif scan.file.suffix.casefold() == ".pdf":
-        yield from pdfs.images(scan.file, wanted, dpi)
-    else:
-        yield from _frame_images(scan.file, source_bytes(scan.file), wanted)
+    numbers, name = sorted(wanted), str(scan.file)
+    if scan.file.suffix.casefold() == ".pdf":
+        answers = _ask_worker(scan.file, numbers, dpi) if numbers else ()
+        for number, (head, data) in zip(numbers, answers, strict=True):
+            yield number, data, head["made"]
+    elif scan.pages is None and numbers:
+        yield 1, source_bytes(scan.file), ""
+    elif numbers:
+        data = source_bytes(scan.file)
+        with decoding(data, name):
+            frames = frames_of(open_header(data, name=name), name=name)
+        for number in numbers:
+            check_time()
+            with decoding(data, f"{name}: page {number}"):
+                image = open_header(data, name=name)
+                image.seek(frames[number - 1])
+                if image.width * image.height > MAX_PIXELS:
+                    raise Image.DecompressionBombError
+                image.load()
+                frame = upright(image)
+                out = io.BytesIO()
+                (frame if frame.mode in _PNG_MODES else frame.convert("RGB")).save(out, "PNG")
+            yield number, out.getvalue(), ""
 
 
-def _frame_images(
-    file: Path, data: bytes, wanted: Collection[int]
-) -> Iterator[tuple[int, PageImage]]:
-    with decoding(data, str(file)):
-        frames = frames_of(open_header(data, name=str(file)), name=str(file))
-    for number in sorted(wanted):
-        check_time()
-        with decoding(data, f"{file}: page {number}"):
-            image = open_header(data, name=str(file))
-            image.seek(frames[number - 1])
-            if image.width * image.height > MAX_PIXELS:
-                raise Image.DecompressionBombError
-            image.load()
-            frame = upright(image)
-            out = io.BytesIO()
-            (frame if frame.mode in _PNG_MODES else frame.convert("RGB")).save(out, "PNG")
-        yield number, PageImage(out.getvalue(), "")
+def _ask_worker(
+    file: Path, pages: Sequence[int], dpi: int | None
+) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """The answers of a process of its own about the pages of a PDF, or about the whole file.
+
+    Raises:
+        DataError: the process answers with a problem, ends, or takes too long for one page.
+    """
+    path = str(plain_file(file).resolve())
+    request = {"file": path, "pages": pages, "dpi": dpi, "most_in_image": MAX_PIXELS}
+    with subprocess.Popen(  # noqa: S603 - this interpreter, our own program
+        [sys.executable, "-P", str(_WORKER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        try:
+            with suppress(BrokenPipeError):
+                process.stdin.write(json.dumps(request).encode() + b"\n")
+                process.stdin.flush()
+            for page in pages or (0,):
+                check_time()
+                head: dict[str, Any] = {"size": 1}
+                data = b""
+                begun = time.monotonic()
+                timer = threading.Timer(PAGE_SECONDS, process.kill)
+                timer.start()
+                with suppress(ValueError):  # The process has ended.
+                    head = json.loads(process.stdout.readline())
+                    data = process.stdout.read(head["size"])
+                timer.cancel()
+                item = f"page {page}" if page else ""
+                if len(data) < head["size"]:
+                    late = time.monotonic() - begun >= PAGE_SECONDS
+                    raise DataError(
+                        "the {} {}",
+                        _("page") if page else _("PDF"),
+                        _("takes more than {:.0f} seconds", PAGE_SECONDS)
+                        if late
+                        else _("cannot be read"),
+                        file=file,
+                        item=item,
+                        hint="Give its pages as images",
+                    )
+                if "problem" in head:
+                    problem, values = head["problem"], head["values"]
+                    raise DataError(problem, *values, file=file, item=item, hint=head["hint"])
+                yield head, data
+        finally:
+            process.kill()
 
 
 def stems_of_text(text: AnyPath) -> Iterator[AnyPath]:
@@ -144,101 +225,6 @@ def scan_pages(path: AnyPath) -> Iterator[tuple[AnyPath, int]]:
         yield stem.parent / after[1], int(after[2])
 
 
-class Texts:
-    """The text files of a directory, by the scan that they belong to.
-
-    The text of ``001.png`` is ``001.gt.txt``, else ``001.txt`` or ``001.png.txt``. Files beside a
-    text with ``.gt`` and those with ``.pred``, an engine's texts, are `ignored`.
-
-    A scan of several pages has one text with a form feed between pages (as pdftotext writes it), or
-    one file per page in a directory with its name: ``book/001.txt``, ``book/page_1.txt``.
-    """
-
-    def __init__(self, files: Iterable[Path]) -> None:
-        self.ignored: list[Path] = []
-        self._of_stem: dict[Path, list[Path]] = {}
-        self._used: dict[Path, Scan] = {}
-        for file in files:
-            stems = list(stems_of_text(file))
-            for stem in stems:
-                self._of_stem.setdefault(stem, []).append(file)
-            if not stems:
-                self.ignored.append(file)
-
-    def of(self, scan: Scan) -> Pages:
-        """The text of each page that has one, and its file.
-
-        Raises:
-            DataError: a text has another number of pages than its scan, belongs to two scans, or is
-                in no known encoding; or two texts are equally right.
-        """
-        files = self._of_stem.get(scan.stem, [])
-        neighbours = [file for file in files if file.parent == scan.file.parent]
-        if not neighbours:
-            text_of_page: dict[int, Path] = {}
-            for file in files if scan.pages else ():
-                match = _NUMBER.fullmatch(file.name.partition(".")[0])
-                number = int(match[1]) if match else 0
-                if number in scan.numbers and (number not in text_of_page or _is_truth(file)):
-                    text_of_page[number] = file
-            return {
-                number: (file, self._text(file, scan))
-                for number, file in sorted(text_of_page.items())
-            }
-        file, *rivals = list(filter(_is_truth, neighbours)) or neighbours
-        if rivals:
-            raise DataError(
-                "two texts for this image: {} and {}",
-                file.name,
-                rivals[0].name,
-                file=scan.file,
-                hint="Keep one of them",
-            )
-        parts = [self._text(file, scan)]
-        self.ignored += [text for text in neighbours if text not in self._used]
-        if scan.pages is not None:
-            parts = parts[0].split("\f")
-            if len(parts) > 1 and not parts[-1].strip():
-                parts.pop()
-        if len(parts) != len(scan.numbers):
-            raise DataError(
-                n_(
-                    "the text has {n:,} page (separated by form feeds), but {} has {}",
-                    "the text has {n:,} pages (separated by form feeds), but {} has {}",
-                    len(parts),
-                    scan.file.name,
-                    scan.pages,
-                    hint=_(
-                        "Put a form feed between the texts of two pages, or write one file "
-                        "per page: {0}/1.txt, {0}/2.txt …",
-                        scan.stem.name,
-                    ),
-                ),
-                file=file,
-            )
-        return {number: (file, part) for number, part in enumerate(parts, start=1)}
-
-    def _text(self, file: Path, scan: Scan) -> str:
-        if (other := self._used.setdefault(file, scan)) != scan:
-            raise two_images(other, scan)
-        return source_text(file, MOST_TEXT)
-
-    def unused(self) -> list[Path]:
-        """The texts that belong to no scan."""
-        files = {file for files in self._of_stem.values() for file in files}
-        return sorted(files - self._used.keys() - set(self.ignored))
-
-
-def _is_truth(text: Path) -> bool:
+def is_truth(text: Path) -> bool:
+    """Whether a text file is marked as the true text of an image (``.gt.txt``)."""
     return Path(text.stem).suffix.casefold() == TRUTH
-
-
-def two_images(scan: Scan, other: Scan) -> DataError:
-    """The error of two scans with one text."""
-    return DataError(
-        "two images for one text: {} and {}",
-        scan.file.name,
-        other.file.name,
-        file=other.file.parent,
-        hint="Keep one of them",
-    )
