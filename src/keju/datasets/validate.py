@@ -12,7 +12,7 @@ from pathlib import Path
 from keju.datasets.checks import CommonFindings, Finding, check_item, first_name
 from keju.datasets.manifest import HASHED_HEAD, MANIFEST, hashed_line
 from keju.datasets.store import Dataset
-from keju.datasets.suspicious import SuspiciousTexts
+from keju.datasets.suspicious import CopiedTexts, check_texts
 from keju.datasets.table import iter_items
 from keju.errors import DataError
 from keju.images import probe_image
@@ -45,7 +45,7 @@ def validate(path: Path) -> Iterator[Finding]:
     for problem in _check_manifest(dataset, summary):
         yield Finding.of("error", MANIFEST, problem)
     yield from summary.common.list_all()
-    yield from summary.texts.list_all()
+    yield from summary.copies.list_all()
     with ThreadPoolExecutor(WORKERS) as pool:
         jobs = (pool.submit(_check_image, dataset, *image) for image in summary.list_images())
         waiting: list[Future[list[Finding]]] = list(islice(jobs, 2 * WORKERS))
@@ -70,9 +70,9 @@ class _Summary:
         self.digest = hashlib.sha256(HASHED_HEAD)
         self.tasks: Counter[str] = Counter()
         self.images: dict[str, tuple[ImageRef, str]] = {}
-        self._uses: Counter[str] = Counter()
         self.common = CommonFindings()
-        self.texts = SuspiciousTexts()
+        self.copies = CopiedTexts()
+        self._uses: Counter[str] = Counter()
         self._ids: set[str] = set()
 
     def add(self, item: Item) -> Iterator[Finding]:
@@ -80,18 +80,16 @@ class _Summary:
         self.digest.update(hashed_line(item))
         self.tasks[item.task] += 1
         name = item.id or _("item {}", self.tasks.total())
-        hint = _("Give every item its own id")
-        if not item.id:
-            yield Finding.of("error", name, _("the item has no id", hint=hint))
-        elif item.id in self._ids:
-            yield Finding.of("error", name, _("another item has this id", hint=hint))
+        if not item.id or item.id in self._ids:
+            problem = _("another item has this id") if item.id else _("the item has no id")
+            yield Finding.of("error", name, problem, _("Give every item its own id"))
         self._ids.add(item.id)
-        for finding in check_item(item):
+        for finding in (*check_item(item), *check_texts(item)):
             if finding.severity == "error":
                 yield finding._replace(item=name)
             else:
                 self.common.add(finding)
-        self.texts.add(item)
+        self.copies.add(item)
         for ref in item.images:
             self.images.setdefault(ref.path, (ref, item.id))
             self._uses[ref.path] += 1
