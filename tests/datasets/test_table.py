@@ -184,7 +184,7 @@ def parquet(frame: pl.DataFrame) -> bytes:
         ),
         (
             pl.DataFrame({"id": [1], "benchmark": ["b"], "task": ["T1"]}),
-            "column 'id' must be String, but is Int64",
+            r"row 1 \(1\): not an item: Expected `str`, got `int`",
         ),
         (
             pl.DataFrame(

@@ -7,20 +7,18 @@ missing, damaged or altered raises `DataError`.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from keju.datasets.table import reporting_damage
+from keju.datasets.table import RowIndex, reporting_damage
 from keju.errors import DataError
 from keju.items import ImageRef
 from keju.texts import _
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
 TABLES = "images-*.parquet"
@@ -92,67 +90,41 @@ def _shards(refs: Iterable[ImageRef]) -> Iterator[list[list[ImageRef]]]:
         yield shard
 
 
-class Packed:
-    """The images of a directory's tables, read one at a time; thread-safe.
+class Packed(RowIndex):
+    """The images of a directory's tables by their paths, read one at a time.
 
-    Opening reads only the column of paths, which is the index.
-
-    Args:
-        folder: the directory of the tables.
-        files: the tables themselves, if they are not in a directory: a name for errors, and a file
-            open for reading.
+    `files` are the tables themselves, if they are not in a directory: a name for errors, and a file
+    open for reading.
     """
 
-    def __init__(self, folder: Path, files: Sequence[tuple[str, Any]] | None = None) -> None:
-        from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
-
-        self._lock = threading.Lock()
-        self._last: tuple[ParquetFile, int, pa.Array] | None = None
-        # By path: the name of a table, the table, the group and the row.
-        self._places: dict[str, tuple[str, ParquetFile, int, int]] = {}
-        self._has_tables = False
-        for name, file in files or [(str(path), path) for path in sorted(folder.glob(TABLES))]:
-            self._has_tables = True
-            with reporting_damage(name):
-                table = ParquetFile(file, memory_map=isinstance(file, Path))
-                columns = table.schema_arrow.names
-                if not {"path", "image"} <= set(columns):
-                    raise DataError(
-                        "expected the columns path, image; found {}",
-                        ", ".join(columns),
-                        file=name,
-                        hint=_EXPORT_AGAIN,
-                    )
-                for group in range(table.num_row_groups):
-                    paths = table.read_row_group(group, columns=["path"]).column(0).to_pylist()
-                    for row, path in enumerate(paths):
-                        self._places[str(path)] = (name, table, group, row)
-
-    def __bool__(self) -> bool:
-        return self._has_tables
-
-    def __contains__(self, path: object) -> bool:
-        return path in self._places
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
+    def __init__(self, folder: Path, files: Iterable[tuple[str, Any]] | None = None) -> None:
+        files = files or [(str(path), path) for path in sorted(folder.glob(TABLES))]
+        tables = ((name, _open_table(name, file)) for name, file in files)
+        super().__init__(tables, "path", ["image.bytes"])
 
     def image_bytes(self, path: str) -> bytes:
         """The bytes of the image with that path in the items."""
-        if path not in self._places:
+        if path not in self:
             raise DataError("none of the tables contains the image", item=path, hint=_EXPORT_AGAIN)
-        name, table, group, row = self._places[path]
-        with reporting_damage(name):
-            data = self._images_of(table, group)[row].as_py()
+        name, row = self.row(path)
+        image = row.get("image")
+        data = image.get("bytes") if isinstance(image, dict) else None
         if not isinstance(data, bytes):
             raise DataError("the cell has no image", file=name, item=path, hint=_EXPORT_AGAIN)
         return data
 
-    def _images_of(self, table: ParquetFile, group: int) -> pa.Array:
-        """The images of a group; the last one is cached, because neighbours are read in turn."""
-        with self._lock:
-            if self._last is None or self._last[:2] != (table, group):
-                rows = table.read_row_group(group, columns=["image.bytes"], use_threads=False)
-                images = rows.column(0).combine_chunks().field("bytes")
-                self._last = table, group, images
-            return self._last[2]
+
+def _open_table(name: str, file: Any) -> ParquetFile:  # noqa: ANN401 - a path or an open file
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
+
+    with reporting_damage(name):
+        table = ParquetFile(file, memory_map=isinstance(file, Path))
+        columns = table.schema_arrow.names
+        if not {"path", "image"} <= set(columns):
+            raise DataError(
+                "expected the columns path, image; found {}",
+                ", ".join(columns),
+                file=name,
+                hint=_EXPORT_AGAIN,
+            )
+        return table

@@ -36,8 +36,10 @@ from keju.datasets.manifest import (
 )
 from keju.datasets.packed import TABLES, Packed
 from keju.datasets.table import (
-    ItemTable,
+    RowIndex,
     arrow_table,
+    index_items,
+    item_of,
     iter_items,
     read_items,
     write_items,
@@ -212,11 +214,13 @@ class Dataset:
 
     def item(self, name: str) -> Item:
         """One item, without reading the others; its hash is not checked."""
-        return self._table.item(name)
+        if name not in self._rows:
+            raise DataError("no item has this id", file=self.items_path, item=name)
+        return item_of(self._rows.row(name)[1], self.items_path, "row")
 
     @cached_property
-    def _table(self) -> ItemTable:
-        return ItemTable(self.items_path)
+    def _rows(self) -> RowIndex:
+        return index_items(self.items_path)
 
     @cached_property
     def packed(self) -> Packed | tuple[()]:

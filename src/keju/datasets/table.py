@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -143,23 +145,24 @@ def iter_items(path: Path) -> Iterator[Item]:
                 rows = batch.slice(start, _FEW).to_pylist()
             for row in rows:
                 number += 1
-                item = _item_of(row, path, number)
+                item = item_of(row, path, f"row {number}")
                 if len(known) > _MOST_SHARED:
                     known.clear()
                 _share_values(item, known)
                 yield item
 
 
-def _item_of(row: dict[str, Any], path: Path, number: int) -> Item:
+def item_of(row: dict[str, Any], path: Path, place: str) -> Item:
+    """The item of a row of `iter_rows` or `RowIndex`; the path and place are for errors."""
     # `msgspec.convert` expects dicts, and no absent values.
     values = {name: value for name, value in row.items() if value is not None}
     try:
         for name in _DICTS:
             values[name] = {entry["key"]: entry["value"] for entry in values.get(name, ())}
         return msgspec.convert(values, Item)
-    except (msgspec.ValidationError, TypeError) as error:
+    except (msgspec.ValidationError, TypeError, KeyError) as error:
         raise DataError(
-            "not an item: {}", error, file=path, item=f"row {number} ({row['id']})"
+            "not an item: {}", error, file=path, item=f"{place} ({row['id']})"
         ) from None
 
 
@@ -179,26 +182,52 @@ def _share_values(item: Item, known: dict[Any, Any]) -> None:
         force_setattr(item, name, {first(key): first(value) for key, value in pairs})
 
 
-class ItemTable:
-    """A table of items from which single ones are read; opening it reads only the ids."""
+class RowIndex:
+    """The rows of parquet files, each with its name in errors, by the texts of a column (`key`).
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._places: dict[str, tuple[ParquetFile, int, int]] = {}
-        with reporting_damage(path):
-            for file in map(open_file, table_files(path)):
+    Opening reads only this column. Rows have the given columns, by default all. The last group of
+    rows is cached, because neighbours are read in turn. Thread-safe.
+    """
+
+    def __init__(
+        self,
+        files: Iterable[tuple[str, ParquetFile]],
+        key: str,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        self._lock = threading.Lock()
+        self._columns = columns
+        self._last: tuple[ParquetFile, int, pa.Table] | None = None
+        self._places: dict[str, tuple[str, ParquetFile, int, int]] = {}
+        for name, file in files:
+            with reporting_damage(name):
                 for group in range(file.num_row_groups):
-                    ids = file.read_row_group(group, columns=["id"]).column(0).to_pylist()
-                    self._places.update((name, (file, group, row)) for row, name in enumerate(ids))
+                    texts = file.read_row_group(group, columns=[key]).column(0).to_pylist()
+                    for row, text in enumerate(texts):
+                        self._places[str(text)] = name, file, group, row
 
-    def item(self, name: str) -> Item:
-        """The item of that id; reads the rows of its group."""
-        if name not in self._places:
-            raise DataError("no item has this id", file=self._path, item=name)
-        file, group, row = self._places[name]
-        with reporting_damage(self._path):
-            rows = file.read_row_group(group, use_threads=False).slice(row, 1).to_pylist()
-        return _item_of(rows[0], self._path, row + 1)
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, text: object) -> bool:
+        return text in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def row(self, text: str) -> tuple[str, dict[str, Any]]:
+        """The row of a text, with the name of its file."""
+        name, file, group, row = self._places[text]
+        with reporting_damage(name), self._lock:
+            if self._last is None or self._last[:2] != (file, group):
+                columns = file.read_row_group(group, columns=self._columns, use_threads=False)
+                self._last = file, group, columns
+            return name, self._last[2].slice(row, 1).to_pylist()[0]
+
+
+def index_items(path: Path) -> RowIndex:
+    """The rows of a table of items by their ids, for `item_of`."""
+    return RowIndex(((str(part), open_file(part)) for part in table_files(path)), "id")
 
 
 def as_stored(item: Item) -> Item:
@@ -355,22 +384,10 @@ def _iter_batches(
                     yield part, batch
 
 
-_PANDAS_INDEX = "__index_level_0__"
-_KINDS = {
-    "string": "String", "large_string": "String", "string_view": "String", "list": "List",
-    "large_list": "List", "int64": "Int64", "double": "Float64", "bool": "Boolean", "null": "Null",
-}  # fmt: skip
-"""The names of arrow's types in errors."""
-
-
 def open_file(path: Path) -> ParquetFile:
-    """A file of a table, whose columns have the types of `arrow_schema`; no rows are read.
-
-    pandas also stores the index of rows that it has filtered.
-    """
+    """A file of a table, whose columns are fields of an item; no rows are read."""
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
 
-    kinds: dict[str, str] = {}
     with reporting_damage(path):
         if not path.exists():
             raise DataError("no such file", file=path, hint=_WRITE_AGAIN)
@@ -378,31 +395,18 @@ def open_file(path: Path) -> ParquetFile:
             raise DataError("not readable: {}", "not a file", file=path)
         # Pages of a memory map that were read count as memory of the process.
         file = ParquetFile(path, memory_map=False)
-        for field in file.schema_arrow:
-            if field.name in kinds:
-                raise ValueError(f"Field {field.name!r} exists twice")
-            kinds[field.name] = str(field.type).partition("<")[0]
-    kinds.pop(_PANDAS_INDEX, None)
-    schema = arrow_schema()
-    if not {"id", "benchmark", "task"} <= set(kinds) <= set(schema.names):
+        names = file.schema_arrow.names
+        if doubled := [name for name, number in Counter(names).items() if number > 1]:
+            raise ValueError(f"Field {doubled[0]!r} exists twice")
+    # pandas also stores the index of rows that it has filtered.
+    columns, fields = set(names) - {"__index_level_0__"}, Item.__struct_fields__
+    if not {"id", "benchmark", "task"} <= columns <= set(fields):
         raise DataError(
             "not a table of items: expected the columns {}; found {}",
-            ", ".join(schema.names),
-            ", ".join(list(kinds)[:20]),
+            ", ".join(fields),
+            ", ".join(names[:20]),
             file=path,
         )
-    for name, kind in kinds.items():
-        expected = _KINDS[str(schema.field(name).type).partition("<")[0]]
-        # pandas gives no type to a column, or a part of one, without any value.
-        if _KINDS.get(kind) not in ("Null", expected):
-            raise DataError(
-                "column {!r} must be {}, but is {}",
-                name,
-                expected,
-                _KINDS.get(kind, kind),
-                file=path,
-                hint="Write the table with the types of the original, for example with polars",
-            )
     return file
 
 
