@@ -10,6 +10,7 @@ import pytest
 
 from keju.errors import DataError, error_text
 from keju.files import (
+    MOST_TOML,
     bounded_bytes,
     read_json,
     read_jsonl,
@@ -17,7 +18,6 @@ from keju.files import (
     write_atomic,
     write_json,
 )
-from keju.files.toml_files import MOST_TOML
 from keju.running.options import read_item_ids
 from keju.runs import RunFolder
 from keju.texts import _, in_terminal, using

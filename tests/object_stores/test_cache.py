@@ -11,7 +11,7 @@ import pytest
 
 from keju.errors import DataError, UsageError
 from keju.files import write_atomic
-from keju.object_stores.cache import FileCache, cache_folder, cache_limit
+from keju.object_stores import FileCache, cache_folder, cache_limit
 from tests.support.children import started
 
 
@@ -80,7 +80,7 @@ _WORKER = """
 import sys
 from pathlib import Path
 from keju.files import write_atomic
-from keju.object_stores.cache import FileCache
+from keju.object_stores import FileCache
 cache = FileCache(Path(sys.argv[1]), limit=20_000)
 for turn in range(3):
     for number in range(40):

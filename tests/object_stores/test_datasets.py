@@ -209,7 +209,7 @@ def test_an_error_of_the_store_is_one_line_and_repeats_no_credentials(
         for name in set(server.environment) & {"AWS_ACCESS_KEY_ID", "GOOGLE_BEARER_TOKEN",
                                                "AZURE_STORAGE_ACCOUNT_KEY"}:  # fmt: skip
             monkeypatch.setenv(name, "AKIASECRETSECRETSECR\n")
-    monkeypatch.setattr("keju.object_stores.folder.MAX_RETRIES", 0)
+    monkeypatch.setattr("keju.object_stores.MAX_RETRIES", 0)
     address = Path(server.at(f"never/{fault}"))
     for act in (lambda: write_release(local, address), lambda: Dataset.open(address)):
         with pytest.raises((DataError, UsageError)) as caught:

@@ -9,8 +9,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from keju.building.driver_files import DriverFiles, read_bytes, write_bytes
-from keju.object_stores import Address, ObjectFolder, is_address, parse_address
-from keju.object_stores.folder import MissingObjectError
+from keju.object_stores import (
+    Address,
+    MissingObjectError,
+    ObjectFolder,
+    is_address,
+    parse_address,
+)
 
 
 class ScratchFiles(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from typing import Literal, NamedTuple
@@ -33,23 +34,20 @@ _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
 class Finding(NamedTuple):
-    """One finding."""
+    """One finding about an item, by its id, or about a file."""
 
     severity: Severity
     item: str
-    """The item's id, or the file if no item is affected."""
     problem: str
     hint: str
 
     @classmethod
-    def of(cls, severity: Severity, item: str, problem: Text) -> Finding:
-        """The finding with the hint of a message."""
-        return cls(severity, item, problem, _("{}.", problem.hint))
-
-    @classmethod
-    def of_error(cls, item: str, error: KejuError, hint: Text) -> Finding:
-        """The finding that an error reports, with its hint or else this one."""
-        return cls("error", item, error.problem, _("{}.", error.hint or hint))
+    def of(
+        cls, severity: Severity, item: str, problem: Text | KejuError, hint: str = ""
+    ) -> Finding:
+        """The finding of a message or an error, with its own hint or else this one."""
+        text = problem.problem if isinstance(problem, KejuError) else problem
+        return cls(severity, item, text, _("{}.", problem.hint or hint))
 
     @property
     def line(self) -> str:
@@ -65,37 +63,28 @@ class Finding(NamedTuple):
         return printable(" ".join(self.line.split()))
 
 
-class NameCount:
-    """The first of several names, and their number."""
-
-    def __init__(self, name: str) -> None:
-        self.first = name
-        self.more = 0
-
-    @property
-    def text(self) -> str:
-        """The first name, and how many more there are."""
-        return _("{} and {} more", self.first, self.more) if self.more else self.first
+def first_name(name: str, count: int) -> str:
+    """The first of several names, and how many more there are."""
+    return _("{} and {} more", name, count - 1) if count > 1 else name
 
 
 class CommonFindings:
     """Findings that several items may share: each once, with the first item and how many more."""
 
     def __init__(self) -> None:
-        self._names: dict[tuple[Severity, str], tuple[Finding, NameCount]] = {}
+        self._first: dict[tuple[Severity, str], Finding] = {}
+        self._counts: Counter[tuple[Severity, str]] = Counter()
 
     def add(self, finding: Finding) -> None:
         """Add a finding about an item."""
         key = finding.severity, finding.problem
-        if key in self._names:
-            self._names[key][1].more += 1
-        else:
-            self._names[key] = finding, NameCount(finding.item)
+        self._first.setdefault(key, finding)
+        self._counts[key] += 1
 
     def list_all(self) -> Iterator[Finding]:
         """Yield each finding, in the order of its first item."""
-        for finding, names in self._names.values():
-            yield finding._replace(item=names.text)
+        for key, finding in self._first.items():
+            yield finding._replace(item=first_name(finding.item, self._counts[key]))
 
 
 def unscored_reason(item: Item) -> str:
@@ -118,7 +107,7 @@ def check_item(item: Item) -> Iterator[Finding]:
     try:
         kind = task(item.task)
     except UsageError as error:
-        yield Finding.of_error(item.id, error, _("Use the id of a task"))
+        yield Finding.of("error", item.id, error, _("Use the id of a task"))
         return
     if item.benchmark != kind.benchmark:
         problem = _(
@@ -138,17 +127,17 @@ def check_item(item: Item) -> Iterator[Finding]:
         query = query_of(item)
         prompt_of(item)
     except DataError as error:
-        yield Finding.of_error(item.id, error, _("Correct the item"))
+        yield Finding.of("error", item.id, error, _("Correct the item"))
         return
-    errors = chain(
+    for problem in chain(
         _check_gallery(item) if kind.of_pairs else _check_images(item, query),
         () if kind.of_pairs else _check_answer(item, query),
         _check_options(item) if query.form == "letter" else (),
         _check_boxes(item),
-    )
-    yield from (Finding.of("error", item.id, problem) for problem in errors)
-    notices = _describe_use(item, query, of_pairs=kind.of_pairs)
-    yield from (Finding.of("notice", item.id, problem) for problem in notices)
+    ):
+        yield Finding.of("error", item.id, problem)
+    for problem in _describe_use(item, query, of_pairs=kind.of_pairs):
+        yield Finding.of("notice", item.id, problem)
     references = (item.answer, item.answer_simplified, item.transcription or "")
     if any(map(has_literal_newline, (*references, *item.also_accepted))):
         problem = _(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -41,10 +40,7 @@ ITEMS_SHOWN = 3
 SECONDS = 10.0
 """Time limit of a preview. A reader that draws at random reads all images before the first item."""
 
-_TABLES = 5
-_COLUMNS = 40
-_NAMES = 5
-_FOLDERS = 20
+_TABLES, _COLUMNS, _NAMES, _FOLDERS = 5, 40, 5, 20
 _INNER_SECONDS = 10.0
 _TABULAR = ("csv", "tsv", "json", "jsonl", "ndjson", "parquet")
 
@@ -65,29 +61,6 @@ class Preview(NamedTuple):
     timed_out: bool = False
 
 
-class Examination(NamedTuple):
-    """The result of examining a source."""
-
-    src: Path
-    candidates: tuple[Candidate, ...]
-    """The readers that recognise it, the best first."""
-    preview: Preview | None
-    """Its first items as the best reader imports them; None if no reader fits."""
-    obstacle: Obstacle | None
-    """Why it contains no readable data yet."""
-    files: SourceFiles
-    dataset: bool
-    """Whether it is a keju dataset already."""
-    inner: tuple[tuple[Path, Candidate], ...] = ()
-    """Directories directly inside it that a reader recognises, if none recognises the whole."""
-    benchmarks: tuple[Path, ...] = ()
-    """The definition files, named by the user, of the benchmarks of its first items."""
-    draft: Drafted | None = None
-    """The mapping by which the best reader imports it, or a draft where none fits."""
-    problem: DataError | None = None
-    """Why no mapping can be drafted."""
-
-
 class SourceFiles(NamedTuple):
     """The files of a source: their numbers by suffix, the columns of tables, the first names."""
 
@@ -99,6 +72,33 @@ class SourceFiles(NamedTuple):
     archives: tuple[str, ...]
 
 
+class Examination(NamedTuple):
+    """The result of examining a source.
+
+    `candidates` are the readers that recognise it, the best first; `preview` has its first items as
+    the best one imports them, and `draft` the mapping by which it does, or a draft where none fits;
+    `problem` is why no mapping can be drafted. `obstacle` is why it has no readable data yet,
+    `dataset` whether it is a keju dataset already. `inner` are directories in it that a reader
+    recognises, if none recognises the whole.
+    """
+
+    src: Path
+    candidates: tuple[Candidate, ...]
+    preview: Preview | None
+    obstacle: Obstacle | None
+    files: SourceFiles
+    dataset: bool
+    inner: tuple[tuple[Path, Candidate], ...] = ()
+    draft: Drafted | None = None
+    problem: DataError | None = None
+
+    @property
+    def benchmarks(self) -> tuple[Path, ...]:
+        """The definition files, named by the user, of the benchmarks of its first items."""
+        names = dict.fromkeys(item.benchmark for item in self.preview.items) if self.preview else {}
+        return tuple(filter(None, map(file_of, names)))
+
+
 def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS) -> Examination:
     """Examine a source without writing anything, by a mapping file or with every reader.
 
@@ -106,39 +106,36 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
         UsageError: it does not exist, or is a link to itself.
     """
     listing = _list_files(src)
-    found = None if mapping else listing.obstacle()
+    obstacle = None if mapping else listing.obstacle()
     ranked: list[Candidate] = []
     if mapping is not None:
-        options = {"map": str(mapping)}
         what = _("records described by {}", mapping)
-        ranked = [Candidate(FORMATS["mapped"], Detection(1, what, options))]
-    elif found is None:
+        ranked = [Candidate(FORMATS["mapped"], Detection(1, what, {"map": str(mapping)}))]
+    elif obstacle is None:
         ranked = find_candidates(listing, FORMATS.list_usable())
-    fits = bool(ranked) and ranked[0].detection.fit >= LOWEST
-    inner = () if fits or found else tuple(_inner(src))
+    fits = _fits(ranked)
+    inner = () if fits or obstacle else tuple(_inner(src))
     draft, problem = None, None
-    if mapping is None and found is None and not inner:
-        reader = ranked[0].reader if fits else FORMATS["drafted"]
+    if mapping is None and obstacle is None and not inner:
         try:
-            draft = draft_by(reader, src)
+            draft = draft_by(ranked[0].reader if fits else FORMATS["drafted"], src)
         except DataError as error:
             problem = error.with_traceback(None)
     if draft and not fits and not draft.todos:
         what = _("records with the usual names")
         ranked.insert(0, Candidate(FORMATS["drafted"], Detection(LOWEST, what)))
-        fits = True
     first = None
-    if fits and not ranked[0].detection.missing:
+    if _fits(ranked) and not ranked[0].detection.missing:
         reader, detection = ranked[0]
         first = preview(reader, src, detection.options, seconds=seconds)
-    names = {each.as_posix() for each in listing.files}
+    names = {path.as_posix() for path in listing.files}
     dataset = MANIFEST in names and not names.isdisjoint((ITEMS, f"{PARTITIONED}/{part_name(0)}"))
-    benchmarks = dict.fromkeys(item.benchmark for item in first.items) if first else {}
-    own_files = tuple(filter(None, map(file_of, benchmarks)))
     files = _source_files(listing)
-    return Examination(
-        src, tuple(ranked), first, found, files, dataset, inner, own_files, draft, problem
-    )
+    return Examination(src, tuple(ranked), first, obstacle, files, dataset, inner, draft, problem)
+
+
+def _fits(ranked: list[Candidate]) -> bool:
+    return bool(ranked) and ranked[0].detection.fit >= LOWEST
 
 
 def _list_files(src: Path) -> Listing:
@@ -157,11 +154,10 @@ def _inner(src: Path) -> Iterator[tuple[Path, Candidate]]:
     folders = sorted(src.iterdir()) if src.is_dir() else []
     for folder in folders[:_FOLDERS]:
         sound = folder.is_dir() and not folder.is_symlink() and not is_litter(folder.name)
-        if not sound or time.monotonic() > end:
-            continue
-        ranked = find_candidates(Listing(folder), FORMATS.list_usable())
-        if ranked and ranked[0].detection.fit >= LOWEST:
-            yield folder, ranked[0]
+        if sound and time.monotonic() < end:
+            ranked = find_candidates(Listing(folder), FORMATS.list_usable())
+            if _fits(ranked):
+                yield folder, ranked[0]
 
 
 def _source_files(listing: Listing) -> SourceFiles:
@@ -193,14 +189,14 @@ def preview(
     ):
         writer = _PreviewWriter(Path(folder) / "preview")
         try:
-            settings = reader.parse(options)
-            with suppress(_PreviewEndError):
-                for _ in reader.read(src, writer, settings):
-                    pass
+            for _note in reader.read(src, writer, reader.parse(options)):
+                pass
+        except _PreviewEndError:
+            pass
         except TimeUpError:
             timed_out = True
-        except KejuError as found:
-            error = found.with_traceback(None)  # a traceback would keep the data in memory
+        except KejuError as raised:
+            error = raised.with_traceback(None)  # a traceback would keep the data in memory
         finally:
             writer.abandon()
     if not (writer.items or error or timed_out):
@@ -253,12 +249,8 @@ def write_mapping(src: Path, file: Path) -> Drafted:
     listing = _list_files(src)
     if obstacle := listing.obstacle():
         raise DataError(obstacle.problem, file=src, hint=obstacle.hint)
-    readers = [
-        each.reader
-        for each in find_candidates(listing, FORMATS.list_usable())
-        if each.detection.fit >= LOWEST
-    ]
-    drafts = (draft_by(reader, src) for reader in (*readers[:1], FORMATS["drafted"]))
-    draft = next(filter(None, drafts))
+    ranked = find_candidates(listing, FORMATS.list_usable())
+    readers = [ranked[0].reader] if _fits(ranked) else []
+    draft = next(filter(None, (draft_by(reader, src) for reader in (*readers, FORMATS["drafted"]))))
     write_atomic(file, mapping_text(draft, language()))
     return draft

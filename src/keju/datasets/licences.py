@@ -17,11 +17,7 @@ _VERSION = re.compile(r"[-/]v?\d+(?:\.\d+)*(?:[-/][a-z]{2,4})?$")
 
 
 class LicenceCounts:
-    """The number of items under each licence.
-
-    Args:
-        whole: the licence of the whole dataset, of items without one in their provenance.
-    """
+    """The number of items under each licence; `whole` is that of items without one of their own."""
 
     def __init__(self, whole: str) -> None:
         self._whole = whole
@@ -34,8 +30,8 @@ class LicenceCounts:
     def list_others(self) -> list[tuple[str, int]]:
         """List the licences that the dataset's does not name, the most frequent first."""
         named = {_normalise_name(part) for part in (self._whole, *self._whole.split(" AND "))}
-        others = [pair for pair in self.counts.items() if _normalise_name(pair[0]) not in named]
-        return sorted(others, key=lambda pair: (-pair[1], pair[0]))
+        counts = sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        return [pair for pair in counts if _normalise_name(pair[0]) not in named]
 
 
 def forbids_copies(licence: str) -> str:
@@ -59,9 +55,8 @@ def forbids_copies(licence: str) -> str:
 def list_restricted(whole: str, items: Iterable[Item]) -> Iterator[tuple[str, str]]:
     """List the licences that forbid copies, or are not known to allow them, each with the reason.
 
-    Args:
-        whole: the licence of the whole dataset; it is checked first.
-        items: its items, whose provenance may name other licences; read as far as needed.
+    `whole` is the licence of the whole dataset, which is checked first. The provenance of its
+    `items`, which are read as far as needed, may name other licences.
     """
     seen: set[str] = set()
     for licence in chain([whole], chain.from_iterable(map(_licences_of, items))):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import get_args
+from typing import cast, get_args
 
 import msgspec
 
@@ -27,16 +27,15 @@ _KINDS = {word: kind for kind, words in _TABLE.kinds.items() for word in words}
 def kind_of(words: Sequence[str], extra: Mapping[str, LineKind] | None = None) -> LineKind:
     """The kind of a line, from the words that its file uses.
 
-    Args:
-        words: types of the regions around the line, outermost first, and its own type last; a
-            subtype (``MarginTextZone:note#1``) counts as a word of its own.
-        extra: the user's meanings of words, which have priority over the table.
+    `words` are types of the regions around the line, outermost first, and its own type last; a
+    subtype (``MarginTextZone:note#1``) counts as a word of its own. `extra` are the user's meanings
+    of words, which have priority over the table.
 
     A word for marginal text (margin, page number, seal …) has priority over a word of the running
     text: a title in the centre column is a running title. Otherwise the innermost word decides.
     Words without meaning, and no words at all, give ``main``; only unknown words give ``other``.
     """
-    parts = [part for word in words for part in word.partition("#")[0].split(":") if part]
+    parts = [part for word in words for part in _parts(word) if part]
     kinds = [kind for part in parts if (kind := _known(part, extra))]
     beside = [kind for kind in kinds if kind not in FLOW]
     if beside:
@@ -48,8 +47,7 @@ def kind_of(words: Sequence[str], extra: Mapping[str, LineKind] | None = None) -
 
 def has_known_kind(word: str, extra: Mapping[str, LineKind] | None = None) -> bool:
     """Whether a word states a kind of line that keju knows."""
-    parts = word.partition("#")[0].split(":")
-    return any(_known(part, extra) is not None for part in parts)
+    return any(_known(part, extra) for part in _parts(word))
 
 
 def is_specific(word: str) -> bool:
@@ -64,24 +62,22 @@ def most_specific_word(words: Sequence[str]) -> str:
 
 
 def parse_kinds(text: str) -> dict[str, LineKind]:
-    """Parse a user's own words for types, e.g. ``"Glose=note,正文=main"``.
-
-    Raises:
-        UsageError: a part is not ``word=kind``, or the kind is not one of keju's.
-    """
-    found: dict[str, LineKind] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        word, equals, kind = (piece.strip() for piece in part.partition("="))
-        known: LineKind | None = next((k for k in get_args(LineKind) if k == kind), None)
-        if not (word and equals and known):
-            choices = ", ".join(get_args(LineKind))
+    """Parse a user's own words for types, e.g. ``"Glose=note,正文=main"``; raises `UsageError`."""
+    kinds: dict[str, LineKind] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        word, __, kind = map(str.strip, part.partition("="))
+        if not word or kind not in get_args(LineKind):
             raise UsageError(
                 "option kinds: {!r} does not have the form WORD=KIND, in which KIND is one of {}",
                 part,
-                choices,
+                ", ".join(get_args(LineKind)),
             )
-        found[_fold(word)] = known
-    return found
+        kinds[_fold(word)] = cast("LineKind", kind)
+    return kinds
+
+
+def _parts(word: str) -> list[str]:
+    return word.partition("#")[0].split(":")
 
 
 def _known(word: str, extra: Mapping[str, LineKind] | None) -> LineKind | None:

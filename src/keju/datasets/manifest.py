@@ -27,7 +27,6 @@ from keju.files import toml_text, write_atomic
 from keju.items import Item, Record
 
 FORMAT = "keju-dataset-1"
-
 MANIFEST = "dataset.json"
 ITEMS = "items.parquet"
 PARTITIONED = "items"
@@ -71,10 +70,7 @@ class DatasetManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def find_items(folder: Path) -> Path:
-    """The path of a dataset's items: items.parquet, or the directory of its parts.
-
-    It is items.parquet where there is neither.
-    """
+    """The path of a dataset's items: the directory of its parts, or items.parquet."""
     parts = folder / PARTITIONED
     return parts if parts.is_dir() and not (folder / ITEMS).exists() else folder / ITEMS
 
@@ -110,13 +106,7 @@ def altered(path: Path | str) -> DataError:
 
 
 def know_stored(folder: Path) -> None:
-    """Load and register the definitions in a directory.
-
-    Raises:
-        DataError: a file is not a definition, or there are more than 100.
-        UsageError: a name or task is registered with another content.
-        PluginError: a plug-in that a definition names is missing.
-    """
+    """Load and register the definitions in a directory, at most 100."""
     for path in _files(folder):
         register_definition(toml_text(path, "not a benchmark definition"), str(path))
 

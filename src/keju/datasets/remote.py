@@ -17,8 +17,13 @@ from keju.definitions.registry import FILE
 from keju.errors import UsageError
 from keju.files import sha256_file, write_atomic
 from keju.items import ImageRef
-from keju.object_stores import FileCache, ObjectFolder, cache_folder, parse_address
-from keju.object_stores.folder import MissingObjectError
+from keju.object_stores import (
+    FileCache,
+    MissingObjectError,
+    ObjectFolder,
+    cache_folder,
+    parse_address,
+)
 
 
 class RemoteDataset:

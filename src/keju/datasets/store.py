@@ -36,8 +36,10 @@ from keju.datasets.manifest import (
 )
 from keju.datasets.packed import TABLES, Packed
 from keju.datasets.table import (
-    ItemTable,
+    RowIndex,
     arrow_table,
+    index_items,
+    item_of,
     iter_items,
     read_items,
     write_items,
@@ -114,15 +116,12 @@ class Dataset:
     def open(cls, path: Path) -> Dataset:
         """Open the dataset in a directory, and register the benchmarks that it defines.
 
-        Args:
-            path: the directory, or an address such as ``s3://BUCKET/PREFIX``. Of a dataset at an
-                address the items are copied into the cache, and images are fetched when they are
-                read.
+        `path` is the directory, or an address such as ``s3://BUCKET/PREFIX``. Of a dataset at an
+        address the items are copied into the cache, and images are fetched when they are read.
 
         Raises:
             UsageError: there is no dataset at that path, it is another address, or another
                 definition of its benchmark is registered.
-            DataError: dataset.json or a definition is damaged or has another format.
             PluginError: a plug-in that a definition names is missing.
         """
         remote = None
@@ -215,11 +214,13 @@ class Dataset:
 
     def item(self, name: str) -> Item:
         """One item, without reading the others; its hash is not checked."""
-        return self._table.item(name)
+        if name not in self._rows:
+            raise DataError("no item has this id", file=self.items_path, item=name)
+        return item_of(self._rows.row(name)[1], self.items_path, "row")
 
     @cached_property
-    def _table(self) -> ItemTable:
-        return ItemTable(self.items_path)
+    def _rows(self) -> RowIndex:
+        return index_items(self.items_path)
 
     @cached_property
     def packed(self) -> Packed | tuple[()]:
@@ -229,22 +230,18 @@ class Dataset:
         return Packed(self._folder) if any(self._folder.glob(TABLES)) else ()
 
     def image_path(self, ref: ImageRef) -> Path:
-        """The path of an image that is a separate file; never outside the dataset.
-
-        Of a dataset at an address it is in the cache.
+        """The path of an image that is a separate file, at an address fetched into the cache.
 
         Raises:
-            DataError: the path leaves the dataset, by ``..``, as an absolute path or by a link; or
-                the image cannot be fetched.
+            DataError: see `check_image_path`; or the image cannot be fetched.
         """
         self.check_image_path(ref)
         return self._remote.image_path(ref) if self._remote else self.path / ref.path
 
     def check_image_path(self, ref: ImageRef) -> None:
-        """Check that the path of an image is inside the dataset; nothing is fetched.
+        """Raise `DataError` if a path leaves the dataset: by ``..``, a link or as an absolute path.
 
-        Raises:
-            DataError: it is not, by ``..``, as an absolute path or by a link.
+        Nothing is fetched.
         """
         plain = PurePosixPath(ref.path)
         unsafe = plain.is_absolute() or not plain.parts or ".." in plain.parts
@@ -273,15 +270,11 @@ class Dataset:
                 return self._remote.image_bytes(ref)
             try:
                 data = path.read_bytes() if path.stat().st_size == ref.size else b""
-            except FileNotFoundError:
-                raise DataError(
-                    "the image is missing", file=path, hint="Import the dataset again"
-                ) from None
             except OSError as error:
-                reason = error.strerror or str(error)
-                raise DataError(
-                    "image not readable: {}", reason, file=path, hint="Import the dataset again"
-                ) from None
+                problem = _("image not readable: {}", error.strerror or error)
+                if isinstance(error, FileNotFoundError):
+                    problem = _("the image is missing")
+                raise DataError(problem, file=path, hint="Import the dataset again") from None
         if sha256_bytes(data) != ref.sha256:
             raise altered(path)
         return data

@@ -83,6 +83,32 @@ def text_fault(text: str) -> Text | None:
     return None
 
 
+def check_texts(item: Item) -> Iterator[Finding]:
+    """Yield the warnings about the texts of an item.
+
+    Transcriptions with markup, placeholders and without a Chinese character; damaged and invisible
+    characters of any reference.
+    """
+    texts = dict.fromkeys((item.transcription or "", _transcription_asked(item)))
+    faults = map(text_fault, filter(str.strip, texts))
+    for problem in (*_list_damage(item), *filter(None, faults)):
+        yield Finding.of("warning", _name_of(item), problem)
+
+
+def _transcription_asked(item: Item) -> str:
+    """The answer, if the item asks for a transcription."""
+    try:
+        asks = query_of(item).form == "transcription"
+    except DataError:
+        asks = False
+    return (item.answer or item.answer_simplified) if asks else ""
+
+
+def _name_of(item: Item) -> str:
+    file = item.metadata.get("file", "")
+    return f"{item.id} ({file})" if file else item.id
+
+
 def _list_damage(item: Item) -> Iterator[Text]:
     """Characters that no page shows, with a hint; each kind once.
 
@@ -149,68 +175,46 @@ def _format_codes(characters: Iterable[str]) -> str:
     return ", ".join([*codes[:_MOST_CODES], *(["…"] if len(codes) > _MOST_CODES else [])])
 
 
-def suspicious_texts(items: Iterable[Item]) -> Iterator[Finding]:
-    """Yield the problems of transcriptions, each text once.
+class CopiedTexts:
+    """Transcriptions of `LEAST_COPIED` counted characters or more that several images share.
 
-    Markup, placeholders and texts without a Chinese character; a text of `LEAST_COPIED` counted
-    characters or more that two images share, which are distinguished by their bytes. Also damaged
-    and invisible characters of any reference.
+    Images are distinguished by their bytes. Texts are kept as hashes, so that a million items fit.
     """
-    texts = SuspiciousTexts()
-    for item in items:
-        texts.add(item)
-    yield from texts.list_all()
-
-
-class SuspiciousTexts:
-    """The same as `suspicious_texts`, for items that are added one by one."""
 
     def __init__(self) -> None:
-        self._findings = CommonFindings()
-        # By the hash of a text, so that a million items fit: its length, the hash of the images of
-        # the first item with it, and that item's name; and the items on other images by the hash of
-        # these.
-        self._first: dict[bytes, tuple[int, int, str]] = {}
-        self._copies: dict[bytes, dict[int, str]] = {}
+        self._first: dict[bytes, tuple[int, str]] = {}
+        self._others: dict[bytes, dict[int, str]] = {}
 
     def add(self, item: Item) -> None:
         """Add the next item."""
-        file = item.metadata.get("file", "")
-        name = f"{item.id} ({file})" if file else item.id
-        try:
-            asks = query_of(item).form == "transcription"
-        except DataError:
-            asks = False
-        answer = (item.answer or item.answer_simplified) if asks else ""
-        problems = list(_list_damage(item))
-        for text in dict.fromkeys((item.transcription or "", answer)):
-            if text.strip() and (fault := text_fault(text)):
-                problems.append(fault)
-            plain = counted(text)
-            if not asks or not item.images or len(plain) < LEAST_COPIED:
-                continue
+        text = counted(_transcription_asked(item))
+        if item.images and len(text) >= LEAST_COPIED:
+            key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
             images = hash(tuple(image.sha256 for image in item.images))
-            key = blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-            __, first_images, first_name = self._first.setdefault(key, (len(plain), images, name))
+            first_images, __ = self._first.setdefault(key, (images, _name_of(item)))
             if images != first_images:
-                names = self._copies.setdefault(key, {first_images: first_name})
-                names.setdefault(images, name)
-        for problem in problems:
-            self._findings.add(Finding.of("warning", name, problem))
+                self._others.setdefault(key, {}).setdefault(images, _name_of(item))
 
     def list_all(self) -> Iterator[Finding]:
-        """Yield the problems of the items that were added."""
-        yield from self._findings.list_all()
-        for key in filter(self._copies.__contains__, self._first):
-            first, *others = self._copies[key].values()
-            shown: str = ", ".join(others[:3])
+        """Yield a finding for each text of several images."""
+        for key, others in self._others.items():
+            names: str = ", ".join(list(others.values())[:3])
             if len(others) > 3:
-                shown = _("{} and {} more", shown, len(others) - 3)
-            problem = n_(
-                "the same text ({n:,} character) as {}, on another image",
-                "the same text ({n:,} characters) as {}, on another image",
-                self._first[key][0],
-                shown,
+                names = _("{} and {} more", names, len(others) - 3)
+            problem = _(
+                "the same text as {}, on another image",
+                names,
                 hint="Check which of the images it belongs to",
             )
-            yield Finding.of("warning", first, problem)
+            yield Finding.of("warning", self._first[key][1], problem)
+
+
+def suspicious_texts(items: Iterable[Item]) -> Iterator[Finding]:
+    """Yield the warnings about the texts of items, each once."""
+    common, copies = CommonFindings(), CopiedTexts()
+    for item in items:
+        for finding in check_texts(item):
+            common.add(finding)
+        copies.add(item)
+    yield from common.list_all()
+    yield from copies.list_all()

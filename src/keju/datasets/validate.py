@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
-from keju.datasets.checks import CommonFindings, Finding, NameCount, check_item
+from keju.datasets.checks import CommonFindings, Finding, check_item, first_name
 from keju.datasets.manifest import HASHED_HEAD, MANIFEST, hashed_line
 from keju.datasets.store import Dataset
-from keju.datasets.suspicious import SuspiciousTexts
+from keju.datasets.suspicious import CopiedTexts, check_texts
 from keju.datasets.table import iter_items
 from keju.errors import DataError
 from keju.images import probe_image
@@ -22,13 +21,6 @@ from keju.texts import Text, _, n_
 
 WORKERS = 2
 """Threads that hash and decode; each has one image, and Pillow decodes outside of Python's lock."""
-
-
-class _ItemImage(NamedTuple):
-    """An image of the dataset, and the items that show it."""
-
-    ref: ImageRef
-    items: NameCount
 
 
 def validate(path: Path) -> Iterator[Finding]:
@@ -47,14 +39,15 @@ def validate(path: Path) -> Iterator[Finding]:
             yield from summary.add(item)
         packed = dataset.packed
     except DataError as error:
-        yield Finding.of_error(error.file or str(path), error, _("Import the dataset again"))
+        place = error.file or str(path)
+        yield Finding.of("error", place, error, _("Import the dataset again"))
         return
     for problem in _check_manifest(dataset, summary):
         yield Finding.of("error", MANIFEST, problem)
     yield from summary.common.list_all()
-    yield from summary.texts.list_all()
+    yield from summary.copies.list_all()
     with ThreadPoolExecutor(WORKERS) as pool:
-        jobs = (pool.submit(_check_image, dataset, image) for image in summary.images.values())
+        jobs = (pool.submit(_check_image, dataset, *image) for image in summary.list_images())
         waiting: list[Future[list[Finding]]] = list(islice(jobs, 2 * WORKERS))
         while waiting:
             yield from waiting.pop(0).result()
@@ -76,9 +69,10 @@ class _Summary:
     def __init__(self) -> None:
         self.digest = hashlib.sha256(HASHED_HEAD)
         self.tasks: Counter[str] = Counter()
-        self.images: dict[str, _ItemImage] = {}
+        self.images: dict[str, tuple[ImageRef, str]] = {}
         self.common = CommonFindings()
-        self.texts = SuspiciousTexts()
+        self.copies = CopiedTexts()
+        self._uses: Counter[str] = Counter()
         self._ids: set[str] = set()
 
     def add(self, item: Item) -> Iterator[Finding]:
@@ -86,23 +80,24 @@ class _Summary:
         self.digest.update(hashed_line(item))
         self.tasks[item.task] += 1
         name = item.id or _("item {}", self.tasks.total())
-        hint = _("Give every item its own id")
-        if not item.id:
-            yield Finding.of("error", name, _("the item has no id", hint=hint))
-        elif item.id in self._ids:
-            yield Finding.of("error", name, _("another item has this id", hint=hint))
+        if not item.id or item.id in self._ids:
+            problem = _("another item has this id") if item.id else _("the item has no id")
+            yield Finding.of("error", name, problem, _("Give every item its own id"))
         self._ids.add(item.id)
-        for finding in check_item(item):
+        for finding in (*check_item(item), *check_texts(item)):
             if finding.severity == "error":
                 yield finding._replace(item=name)
             else:
                 self.common.add(finding)
-        self.texts.add(item)
+        self.copies.add(item)
         for ref in item.images:
-            if ref.path in self.images:
-                self.images[ref.path].items.more += 1
-            else:
-                self.images[ref.path] = _ItemImage(ref, NameCount(item.id))
+            self.images.setdefault(ref.path, (ref, item.id))
+            self._uses[ref.path] += 1
+
+    def list_images(self) -> Iterator[tuple[ImageRef, str]]:
+        """Yield the images, each with the items that show it."""
+        for path, (ref, name) in self.images.items():
+            yield ref, first_name(name, self._uses[path])
 
 
 def _check_manifest(dataset: Dataset, summary: _Summary) -> Iterator[Text]:
@@ -128,16 +123,15 @@ def _check_manifest(dataset: Dataset, summary: _Summary) -> Iterator[Text]:
         )
 
 
-def _check_image(dataset: Dataset, image: _ItemImage) -> list[Finding]:
-    ref = image.ref
-    place = _("{}: {}", image.items.text, ref.path)
+def _check_image(dataset: Dataset, ref: ImageRef, items: str) -> list[Finding]:
+    place = _("{}: {}", items, ref.path)
     hint = _("Import the dataset again")
     try:
         data = dataset.image_bytes(ref)
         hint = _("Replace it at its source")
         facts = probe_image(data, name=ref.path)
     except DataError as error:
-        return [Finding.of_error(place, error, hint)]
+        return [Finding.of("error", place, error, hint)]
     findings = []
     if (facts.width, facts.height) != (ref.width, ref.height):
         problem = _(

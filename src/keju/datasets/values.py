@@ -21,9 +21,8 @@ _IDLE = frozenset({"the", "dynasty", "dynasties", "period"})
 def value_label(kind: str, name: str) -> str:
     """A value of metadata as breakdowns show it: ``唐 Tang``, else the name as it is.
 
-    Args:
-        kind: the metadata's key: dynasty, period (of the dynasties), script or category.
-        name: the value as the source spells it, in Chinese or English.
+    `kind` is the metadata's key: dynasty, period (of the dynasties), script or category; `name` is
+    the value as the source spells it, in Chinese or English.
     """
     return _load_labels().get(kind, {}).get(_plain(name), name)
 

@@ -8,7 +8,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -51,14 +51,7 @@ def plugins_in(manifest: DatasetManifest) -> list[str]:
 
 @contextmanager
 def partitioning(items: int) -> Iterator[None]:
-    """Write the datasets of the block with ``items/part-*.parquet`` in place of items.parquet.
-
-    Args:
-        items: maximum items of a part; 0 writes one table.
-
-    Raises:
-        UsageError: the number is negative.
-    """
+    """Write the datasets of the block with parts of at most `items` items; 0 writes one table."""
     if items < 0:
         raise UsageError("--partition-items is {}, expected 0 (one table) or more", items)
     token = _PARTITION_ITEMS.set(items)
@@ -68,7 +61,7 @@ def partitioning(items: int) -> Iterator[None]:
         _PARTITION_ITEMS.reset(token)
 
 
-class DatasetWriter:
+class DatasetWriter(AbstractContextManager["DatasetWriter"]):
     """Writes a dataset into a directory, which is not a dataset until `close`.
 
     Used as a context manager it closes on success. After an error or a crash the directory contains
@@ -92,13 +85,6 @@ class DatasetWriter:
         language: str = "",
         script: str = "",
     ) -> None:
-        for word, value in {
-            "name": name, "version": version, "licence": licence, "source": source,
-        }.items():  # fmt: skip
-            if not value.strip():
-                raise UsageError("{0}: a dataset needs its {1}. Give it with --{1}", path, word)
-        self.path = path
-        self.licence, self.source = licence, source
         self._manifest = DatasetManifest(
             format=FORMAT,
             name=name,
@@ -110,6 +96,11 @@ class DatasetWriter:
             language=language,
             script=script,
         )
+        for word in ("name", "version", "licence", "source"):
+            if not getattr(self._manifest, word).strip():
+                raise UsageError("{0}: a dataset needs its {1}. Give it with --{1}", path, word)
+        self.path = path
+        self.licence, self.source = licence, source
         self._ids: set[str] = set()
         self._tasks: Counter[str] = Counter()
         self._benchmarks: set[str] = set()
@@ -121,14 +112,11 @@ class DatasetWriter:
         self._items = items_writer(path)
         self._digest = hashlib.sha256(HASHED_HEAD)
 
-    def __enter__(self) -> DatasetWriter:
-        return self
-
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         self.abandon() if kind else self.close()
 
     def add_image(self, data: bytes, name: str) -> ImageRef:
-        """Store an image byte for byte; the same bytes are stored once. `name` is for errors.
+        """Store a valid image byte for byte; the same bytes are stored once. `name` is for errors.
 
         Raises:
             DataError: it is not a valid image.
@@ -150,7 +138,7 @@ class DatasetWriter:
         """Whether this image was added."""
         return self._refs.get(ref.sha256) == ref
 
-    def link_image(self, path: Path, ref: ImageRef, *, copy: bool = False) -> ImageRef:
+    def link_image(self, path: Path, ref: ImageRef, *, copy: bool = False) -> None:
         """Add a valid image that exists elsewhere on this disk, without decoding it again.
 
         The file is linked where the disk supports it, so it must not be changed in place; files
@@ -178,7 +166,6 @@ class DatasetWriter:
                 "image not readable: {}", reason, file=path, hint="Build it again"
             ) from None
         self._refs[ref.sha256] = ref
-        return ref
 
     def add(self, item: Item) -> None:
         """Add an item; its images must have been added before.
@@ -236,7 +223,22 @@ class DatasetWriter:
             DataError: there are no items, or one of them cannot be written.
         """
         try:
-            manifest = self._finish()
+            if not self._ids:
+                raise DataError("no items: nothing to write", file=self.path)
+            for path in (self.path / IMAGES).glob("*"):
+                if f"{IMAGES}/{path.name}" not in self._used_images:
+                    path.unlink()
+            self._items.close()
+            manifest = replace(
+                self._manifest,
+                hash=self._digest.hexdigest(),
+                items=len(self._ids),
+                images=len(self._used_images),
+                tasks=dict(sorted(self._tasks.items())),
+                made=dict(self._made),
+            )
+            write_definitions(self.path, self._benchmarks)
+            write_json(self.path / MANIFEST, manifest)
         finally:
             self.abandon()
         (self.path / UNFINISHED).unlink(missing_ok=True)
@@ -248,25 +250,6 @@ class DatasetWriter:
         self._lock.release()
         if not any(path.name != UNFINISHED for path in self.path.iterdir()):
             (self.path / UNFINISHED).unlink(missing_ok=True)
-
-    def _finish(self) -> DatasetManifest:
-        if not self._ids:
-            raise DataError("no items: nothing to write", file=self.path)
-        for path in (self.path / IMAGES).glob("*"):
-            if f"{IMAGES}/{path.name}" not in self._used_images:
-                path.unlink()
-        self._items.close()
-        manifest = replace(
-            self._manifest,
-            hash=self._digest.hexdigest(),
-            items=len(self._ids),
-            images=len(self._used_images),
-            tasks=dict(sorted(self._tasks.items())),
-            made=dict(self._made),
-        )
-        write_definitions(self.path, self._benchmarks)
-        write_json(self.path / MANIFEST, manifest)
-        return manifest
 
 
 def items_writer(folder: Path, *, rows: int = BATCH_ROWS) -> TableWriter:
@@ -322,9 +305,8 @@ def _store(path: Path, data: bytes) -> None:
 
 
 def _linked(target: Path, path: Path) -> bool:
-    """Link a file, where the disk supports it."""
     try:
         target.hardlink_to(path)
-    except OSError:
+    except OSError:  # The disk does not support it.
         return False
     return True

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from keju.datasets.store import Dataset
-from keju.datasets.table import iter_ids, iter_items, write_items
+from keju.datasets.table import iter_items, iter_rows, write_items
 from keju.definitions import register_definition
 from keju.definitions.wordings import register_wordings
 from keju.errors import DataError, UsageError, shortened
@@ -167,7 +167,7 @@ class RunFolder:
 
     def iter_item_ids(self) -> Iterator[str]:
         """The ids of the items of this run, one after the other."""
-        return iter_ids(self.items_path)
+        return (str(row["id"]) for row in iter_rows(self.items_path, ["id"]))
 
     def check_items(self) -> None:
         """Check that items.parquet is the file that the run stored.

@@ -12,11 +12,7 @@ from keju.local_paths import check_local
 from keju.object_stores import is_address, stage_output
 from keju.registry import Registry, list_provided, list_returned
 
-_OWN = "parquet"
-"""The format that is itself a dataset."""
-
 __all__ = ["FORMATS", "Writer", "export_dataset"]
-
 
 FORMATS: Registry[Writer] = Registry(
     "format to export",
@@ -39,10 +35,8 @@ def export_dataset(
 ) -> tuple[str, ...]:
     """Export a dataset to a format of `FORMATS`.
 
-    The directory `out` is new or empty; for ``parquet`` it may also be an address.
-
-    Returns:
-        Notes for the user, one line each: in particular, items that the format does not support.
+    The directory `out` is new or empty; for ``parquet``, which is itself a dataset, it may also be
+    an address. Returns notes for the user, one line each: in particular, items that are skipped.
 
     Raises:
         UsageError: no such format or dataset, or `out` is not empty.
@@ -51,7 +45,7 @@ def export_dataset(
     """
     writer = FORMATS.find(format)
     source = Dataset.open(dataset)
-    if is_address(out) and writer.name != _OWN:
+    if is_address(out) and writer.name != "parquet":
         raise UsageError(
             "{}: only datasets (format parquet) can be written to an object store, and the "
             "format is {}. Use a local path",

@@ -15,7 +15,9 @@ from keju.items import ImageRef, Item
 from keju.texts import _, join_clauses, n_
 
 Write = Callable[[Dataset, Path], Iterable[str]]
-"""Writes the items of a dataset into a directory; returns notes for the user, one line each."""
+"""Writes the items of a dataset into a directory; returns notes for the user, one line each.
+
+It raises `DataError` where nothing can be written, or an image is missing or altered."""
 
 
 class Writer(NamedTuple):
@@ -39,11 +41,7 @@ class QuestionItems:
         self._skipped: Counter[tuple[str, str]] = Counter()
 
     def __iter__(self) -> Iterator[Item]:
-        """Yield the items.
-
-        Raises:
-            DataError: there are none, or the dataset is damaged.
-        """
+        """Yield the items; raises `DataError` if there are none."""
         self._skipped.clear()
         for item in self._dataset:
             if task(item.task).of_pairs:
@@ -71,11 +69,7 @@ class QuestionItems:
 
 
 def copy_image(dataset: Dataset, ref: ImageRef, path: Path) -> None:
-    """Copy an image of a dataset, byte for byte, unless it exists already.
-
-    Raises:
-        DataError: it is missing or altered, or another one has that name.
-    """
+    """Copy an image of a dataset, byte for byte, unless it exists already."""
     data = dataset.image_bytes(ref)
     if not path.exists():
         write_atomic(path, data)

@@ -24,16 +24,9 @@ OUT/
   mapping.toml            reads it again: keju data import mapped OUT --map OUT/mapping.toml
 Skipped, with their number: items of tasks of pairs, and items without an image."""
 
-_ROLES = {"images": "image"}
-"""The role of a field that is not called like it."""
-
 
 def write_jsonl(dataset: Dataset, out: Path) -> Iterator[str]:
-    """Write items as JSON lines, their images and a mapping file; yields notes on skipped items.
-
-    Raises:
-        DataError: nothing can be written, or an image is missing or altered.
-    """
+    """Write items as JSON lines, their images and a mapping file; yields notes on skipped items."""
     items = QuestionItems("jsonl", dataset)
     columns: dict[str, None] = {}
     metadata: dict[str, None] = {}
@@ -48,7 +41,7 @@ def write_jsonl(dataset: Dataset, out: Path) -> Iterator[str]:
             yield msgspec.json.encode(record) + b"\n"
 
     write_atomic(out / "items.jsonl", lines())
-    write_atomic(out / "mapping.toml", _mapping(columns, metadata).encode())
+    write_atomic(out / "mapping.toml", _mapping(columns, metadata))
     yield from items.notes()
 
 
@@ -81,19 +74,11 @@ def _record(item: Item) -> dict[str, object]:
 
 def _mapping(columns: Iterable[str], metadata: Iterable[str]) -> str:
     """The mapping file of the fields that the lines have."""
-    fields = [f'{_ROLES.get(name, name)} = "{name}"' for name in columns if name != "metadata"]
+    lines = ['prompt = "own"', "[[tables]]", 'path = "items.jsonl"', "[fields]"]
+    roles = {name: "image" if name == "images" else name for name in columns}
+    lines += [f'{role} = "{name}"' for name, role in roles.items() if name != "metadata"]
     kept = [f"{_quoted(name)} = {_quoted(f'metadata.{name}')}" for name in metadata]
-    return "\n".join(
-        (
-            'prompt = "own"',
-            "[[tables]]",
-            'path = "items.jsonl"',
-            "[fields]",
-            *fields,
-            *(["[metadata]", *kept] if kept else []),
-            "",
-        )
-    )
+    return "\n".join([*lines, *(["[metadata]", *kept] if kept else []), ""])
 
 
 def _quoted(text: str) -> str:

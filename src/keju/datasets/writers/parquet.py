@@ -30,15 +30,11 @@ MANY_ITEMS = 50_000
 
 
 def write_parquet(dataset: Dataset, out: Path) -> Iterator[str]:
-    """Write items and images; nothing is skipped, so there are no notes.
-
-    Raises:
-        DataError: an image is missing or altered.
-    """
-    many = len(dataset) > MANY_ITEMS
+    """Write items and images; nothing is skipped, so there are no notes."""
     benchmarks = set()
     refs: dict[str, ImageRef] = {}
-    with items_writer(out, rows=BATCH_ROWS if many else ITEM_ROWS) as writer:
+    rows = BATCH_ROWS if len(dataset) > MANY_ITEMS else ITEM_ROWS
+    with items_writer(out, rows=rows) as writer:
         for item in dataset:
             writer.add(item)
             benchmarks.add(item.benchmark)

@@ -27,27 +27,22 @@ OUT/
 Of multiple choice, question is the stem: VLMEvalKit adds options and requirement in its own words.
 Skipped, with their number: items of tasks of pairs, and items without an image."""
 
-
 HEADS = ("index", "id", "image", "question", "answer", "category", "l2-category", "split")
 """The columns beside the options ``A``, ``B`` …: VLMEvalKit's own by its development guide, and
 ``id``, which it ignores and by which its answers are replayed."""
 
 
 def write_vlmevalkit(dataset: Dataset, out: Path) -> Iterator[str]:
-    """Write a table for each task and query; yields notes on skipped items.
-
-    Raises:
-        DataError: nothing can be written, or an image is missing or altered.
-    """
+    """Write a table for each task and query; yields notes on skipped items."""
     items = QuestionItems("vlmevalkit-tsv", dataset)
     options: Counter[str] = Counter()
     for item in items:
         name = _table_name(item)
         options[name] = max(options[name], len(options_of(item)))
-    partial = {name: out / f".{name}.tsv" for name in options}
     with ExitStack() as files:
         tables = {}
-        for name, path in partial.items():
+        for name in options:
+            path = out / f".{name}.tsv"
             file = files.enter_context(path.open("w", encoding="utf-8", newline=""))
             heads = (*HEADS[:4], *ascii_uppercase[: options[name]], *HEADS[4:])
             tables[name] = csv.DictWriter(
@@ -65,8 +60,8 @@ def write_vlmevalkit(dataset: Dataset, out: Path) -> Iterator[str]:
             image = images[0] if len(images) == 1 else msgspec.json.encode(images).decode()
             tables[name].writerow({"index": rows[name], "image": image} | build_row(item))
             rows[name] += 1
-    for name, path in partial.items():
-        replace_file(path, out / f"{name}.tsv")
+    for name in options:
+        replace_file(out / f".{name}.tsv", out / f"{name}.tsv")
     yield from items.notes()
 
 
@@ -77,41 +72,29 @@ def _table_name(item: Item) -> str:
 WRITER = Writer("vlmevalkit-tsv", "VLMEvalKit's TSV, one table per task", LAYOUT, write_vlmevalkit)
 
 
-_LABELS = "AＡ"
-_OPENING = "(（[【"
-
-
 def build_row(item: Item) -> dict[str, str]:
     """The columns of an item, except its index and images.
 
     For multiple choice, ``question`` is the stem and each option has its column, since VLMEvalKit
     joins them in its own wording; else it is the whole prompt.
-
-    Raises:
-        DataError: the prompt cannot be made from the item.
     """
     options = options_of(item)
+    # In the format of the prompt.
+    boxes = ", ".join(f"[{box.x0:g}, {box.y0:g}, {box.x1:g}, {box.y1:g}]" for box in item.boxes)
     cells = {
         "id": item.id,
         "question": stem_of(prompt_of(item), options) if options else prompt_of(item),
-        "answer": format_answer(item),
-        "category": item.task if not item.query else f"{item.task} {item.query}",
+        "answer": item.answer if query_of(item).form != "boxes" else boxes,
+        "category": f"{item.task} {item.query}".strip(),
         "l2-category": task(item.task).domain,
         "split": item.split,
     }
     return cells | dict(zip(ascii_uppercase, options, strict=False))
 
 
-def format_answer(item: Item) -> str:
-    """The answer as text: boxes in the format of the prompt."""
-    if query_of(item).form != "boxes":
-        return item.answer
-    return ", ".join(f"[{box.x0:g}, {box.y0:g}, {box.x1:g}, {box.y1:g}]" for box in item.boxes)
-
-
 def stem_of(prompt: str, options: tuple[str, ...]) -> str:
     """A prompt up to its options, which all occur in the rest."""
     for place in range(len(prompt) - 1, -1, -1):
-        if prompt[place] in _LABELS and options_in(prompt[place:]) == options:
-            return prompt[:place].strip().rstrip(_OPENING).rstrip()
+        if prompt[place] in "AＡ" and options_in(prompt[place:]) == options:
+            return prompt[:place].strip().rstrip("(（[【").rstrip()
     return prompt

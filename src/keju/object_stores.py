@@ -1,13 +1,25 @@
-"""`ObjectFolder`: the objects below an address, read and written like the files of a folder.
+"""Object stores: files at addresses, read on demand, cached and written.
 
-`stage_output` writes a folder on the local disk and then uploads it to an address.
+`ObjectFolder` reads and writes the objects below an address with obstore (``pip install
+"keju[object-stores]"``): ``s3://BUCKET/PREFIX``, ``gs://BUCKET/PREFIX`` or
+``az://CONTAINER/PREFIX``. Credentials and endpoint come from the environment
+(``AWS_ACCESS_KEY_ID``, ``GOOGLE_APPLICATION_CREDENTIALS`` …), never from an address or a file of
+keju; errors never contain them. `stage_output` writes a folder on the local disk and then uploads
+it.
+
+`FileCache` keeps fetched files in a bounded folder that several processes share: ``KEJU_CACHE``,
+else ``keju`` in ``XDG_CACHE_HOME``, else ``~/.cache/keju``. ``KEJU_CACHE_GB`` is its maximum size
+(default 20); the least recently used files are removed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
+import os
 import re
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -15,10 +27,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from filelock import FileLock, Timeout
+
 from keju.errors import DataError, UsageError
 from keju.files import write_atomic
-from keju.object_stores.address import Address, is_address, parse_address
-from keju.object_stores.cache import cache_folder
 from keju.texts import _
 
 MAX_RETRIES = 5
@@ -39,6 +51,106 @@ _SAFE_WORDS = re.compile(
 )
 """Words of obstore's errors that never contain a value."""
 
+# Shares of the cache's maximum size: what remains after files were removed, and what is added
+# before the cache is measured again.
+_REMAINING, _BETWEEN_CHECKS = 0.8, 0.05
+_LOCK_SECONDS = 10
+_ABANDONED_SECONDS = 3600
+"""Time after the last change until an unfinished file is one that a process left."""
+
+
+class Store(NamedTuple):
+    """How obstore opens a store, and the environment variables that it reads.
+
+    `name` is obstore's class and `prefix` the beginning of the variables. Errors name the `usual`
+    variables, and the setting for a cloud machine with a `role`.
+    """
+
+    name: str
+    prefix: str
+    usual: str
+    role: str
+
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """The names and values of its variables in the environment, sorted by name."""
+        prefixes = self.prefix, self.role.partition("=")[0]
+        return tuple(sorted(pair for pair in os.environ.items() if pair[0].startswith(prefixes)))
+
+
+STORES = {
+    "s3": Store(
+        "S3Store",
+        "AWS_",
+        "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL",
+        "AWS_METADATA_ENDPOINT=http://169.254.169.254",
+    ),
+    "gs": Store(
+        "GCSStore",
+        "GOOGLE_",
+        "GOOGLE_APPLICATION_CREDENTIALS, GOOGLE_BASE_URL",
+        "GCE_METADATA_HOST=metadata.google.internal",
+    ),
+    "az": Store(
+        "AzureStore",
+        "AZURE_",
+        "AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY, AZURE_STORAGE_ENDPOINT",
+        "AZURE_CREDENTIAL_TYPE=managed_identity",
+    ),
+}
+"""The stores, by scheme. Another store of obstore needs only an entry here."""
+
+# `Path` converts two slashes to one.
+_SCHEME = re.compile(rf"({'|'.join(STORES)}):/{{1,2}}(?=[^/]|$)", re.IGNORECASE)
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]")
+
+
+class Address(NamedTuple):
+    """A folder of an object store.
+
+    `scheme` is one of `STORES`, `bucket` the bucket (of ``az`` the container), and `prefix` the
+    beginning of the objects' keys: not empty, without a slash at either end.
+    """
+
+    scheme: str
+    bucket: str
+    prefix: str
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.bucket}/{self.prefix}"
+
+    @property
+    def store(self) -> Store:
+        """The store of its scheme."""
+        return STORES[self.scheme]
+
+    def key(self, name: str) -> str:
+        """The key of an object of the folder."""
+        return f"{self.prefix}/{name}"
+
+
+def is_address(path: Path | str) -> bool:
+    """Whether a path begins with a scheme of `STORES`; `Path` may have removed a slash."""
+    return _SCHEME.match(str(path)) is not None
+
+
+def parse_address(path: Path | str) -> Address:
+    """The scheme, bucket and prefix of an address.
+
+    Raises:
+        UsageError: it is not ``SCHEME://BUCKET/PREFIX`` with a scheme of `STORES`. The error does
+            not repeat the address, which may contain a password.
+    """
+    if scheme := _SCHEME.match(str(path)):
+        bucket, __, prefix = str(path)[scheme.end() :].partition("/")
+        address = Address(scheme[1].lower(), bucket, prefix.strip("/"))
+        if _BUCKET.fullmatch(bucket) and not {"", ".", ".."} & {*address.prefix.split("/")}:
+            return address
+    raise UsageError(
+        "this is not an address of an object store: s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or "
+        "az://CONTAINER/PREFIX. The name of a bucket has 3 to 63 lowercase letters, digits, dots, "
+        "hyphens and underscores. Credentials must be set in the environment"
+    )
+
 
 class MissingObjectError(DataError):
     """An object does not exist."""
@@ -55,7 +167,7 @@ class ObjectFolder:
     """The objects below an address. Creating an instance sends no request; it is thread-safe.
 
     All methods raise `DataError` if the store answers with an error, and `MissingObjectError` if
-    the object does not exist. Errors never contain credentials.
+    the object does not exist.
 
     Raises:
         UsageError: obstore is not installed, or the environment's settings are not valid.
@@ -131,11 +243,7 @@ class ObjectFolder:
         return StoredObject(name, int(about["size"]))
 
     def download(self, name: str, target: Path) -> None:
-        """Copy an object into a file; the file does not exist until it is complete.
-
-        Raises:
-            DataError: also if the disk is full.
-        """
+        """Copy an object into a file; the file does not exist until it is complete."""
 
         def pieces() -> Iterator[bytes]:
             with self._reporting(name):
@@ -166,10 +274,12 @@ class ObjectFolder:
 
         Only one of several writers succeeds.
         """
-        key, errors = self.address.key(name), self._obstore.exceptions
+        errors = self._obstore.exceptions
         with self._reporting(name):
             try:
-                self._obstore.put(self._store, key, content, mode="create", use_multipart=False)
+                self._obstore.put(
+                    self._store, self.address.key(name), content, mode="create", use_multipart=False
+                )
             except (errors.AlreadyExistsError, errors.PreconditionError):
                 return False
         return True
@@ -189,12 +299,14 @@ class ObjectFolder:
             missing = isinstance(error, errors.NotFoundError | FileNotFoundError)
             if missing and not _NO_BUCKET.search(str(error)):
                 raise MissingObjectError("the object does not exist", file=place) from None
-            usual = self.address.store.usual
             raise DataError(
                 "the request to the object store failed ({})",
                 _reason(error),
                 file=place,
-                hint=_("Check the address, the network, and {} in the environment", usual),
+                hint=_(
+                    "Check the address, the network, and {} in the environment",
+                    self.address.store.usual,
+                ),
             ) from None
 
 
@@ -228,7 +340,7 @@ class _ObjectFile(io.RawIOBase):
 
 
 def _reason(error: Exception) -> str:
-    """Why a request failed, without the error's text, which may contain keys and signatures."""
+    """Why a request failed, without the error's text."""
     words = _NO_BUCKET.search(str(error)) or _SAFE_WORDS.search(str(error))
     return words[0].strip() if words else type(error).__name__.removesuffix("Error")
 
@@ -258,14 +370,10 @@ def stage_output(out: Path, last: str) -> Iterator[Path]:
 
 
 def upload_folder(local: Path, folder: ObjectFolder, last: str) -> None:
-    """Upload a folder to an address at which nothing exists.
+    """Upload a folder to an address at which nothing exists; raises what `stage_output` raises.
 
     The object ``.unfinished`` is created on the condition that it does not exist: of two writers,
     one is refused. `last` is created on the same condition, after all other files.
-
-    Raises:
-        UsageError: objects exist there, or another process uploads to the address.
-        DataError: the store answers with an error.
     """
     _check_free(folder, next(folder.list(), None) is None and folder.create(UNFINISHED, b""))
     paths = [path for path in sorted(local.rglob("*")) if path.is_file() and path != local / last]
@@ -283,3 +391,82 @@ def _check_free(folder: ObjectFolder, is_free: bool) -> None:
             "address; after an interrupted upload, delete its objects",
             folder,
         )
+
+
+def cache_folder() -> Path:
+    """The folder of the cache."""
+    if chosen := os.environ.get("KEJU_CACHE"):
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "keju"
+
+
+def cache_limit() -> int:
+    """The maximum size of the cache in bytes.
+
+    Raises:
+        UsageError: ``KEJU_CACHE_GB`` is not a positive number.
+    """
+    setting = os.environ.get("KEJU_CACHE_GB", "").strip()
+    with suppress(ValueError):
+        if (size := float(setting or 20)) > 0:
+            return int(size * 1e9)
+    raise UsageError(
+        "KEJU_CACHE_GB is {!r}. It must be the size of the cache in GB, such as 20", setting
+    )
+
+
+class FileCache:
+    """Files by key. A file under its final name is complete. A file may be fetched twice.
+
+    `cache_folder` and `cache_limit` (in bytes) are the defaults.
+    """
+
+    def __init__(self, folder: Path | None = None, limit: int | None = None) -> None:
+        self.folder = folder or cache_folder()
+        self.limit = cache_limit() if limit is None else limit
+        self._added = self.limit  # The first addition measures what earlier processes left.
+
+    def get(self, key: str, fetch: Callable[[Path], None]) -> Path:
+        """The file of a key, fetched if it is not in the cache; the content of a key never changes.
+
+        Errors of `fetch` are raised.
+        """
+        path = self.path(key)
+        try:
+            os.utime(path)  # The time of its last use.
+        except OSError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fetch(path)
+            with suppress(FileNotFoundError):  # Another process may have removed it.
+                self._added += path.stat().st_size
+            if self._added >= self.limit * _BETWEEN_CHECKS:
+                self._added = 0
+                self._remove_oldest(path)
+        return path
+
+    def path(self, key: str) -> Path:
+        """The path of a key's file."""
+        name = hashlib.sha256(key.encode()).hexdigest()
+        return self.folder / "objects" / name[:2] / name
+
+    def _remove_oldest(self, newest: Path) -> None:
+        """Remove the least recently used files until the size is within the limit.
+
+        Only one process does this at a time; the others wait, because the files that they added may
+        have come after it listed the folder. A removed file stays readable for its readers.
+        """
+        with suppress(Timeout), FileLock(self.folder / ".lock", timeout=_LOCK_SECONDS):
+            files: list[tuple[float, int, Path]] = []
+            for path in (self.folder / "objects").glob("*/*"):
+                with suppress(OSError):
+                    about = path.stat()
+                    # Another process may be writing an unfinished file, which it then renames.
+                    age = time.time() - about.st_mtime
+                    if not path.name.startswith(".") or age > _ABANDONED_SECONDS:
+                        files.append((about.st_mtime, about.st_size, path))
+            total = sum(size for _time, size, _path in files)
+            bound = self.limit if total <= self.limit else self.limit * _REMAINING
+            for _time, size, path in sorted(files):
+                if total > bound and path != newest:
+                    path.unlink(missing_ok=True)
+                    total -= size
