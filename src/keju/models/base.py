@@ -23,8 +23,7 @@ class Answer(Record, frozen=True, kw_only=True):
     """The response of a model to one request, before the run adds its cache key and name.
 
     `text`, `not_text`, `thinking`, `decoding`, `refused`, `served_model` and `fingerprint` are as
-    in `keju.items.Response`; an engine or a baseline sends no parameters. `ignored_usage` are the
-    implausible token counts of the server, which are not in `usage`, as text.
+    in `keju.items.Response`; an engine or a baseline sends no parameters.
     """
 
     text: str
@@ -33,7 +32,6 @@ class Answer(Record, frozen=True, kw_only=True):
     thinking: str = ""
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
-    ignored_usage: str = ""
     lines: tuple[Line, ...] = ()
     decoding: dict[str, str] | None = field(default_factory=dict)
     refused: tuple[str, ...] = ()
@@ -111,9 +109,11 @@ class Decoding(Record, frozen=True, kw_only=True):
     @property
     def common_parameters(self) -> dict[str, float | int | str]:
         """The parameters that are set and have the same name on every server, by name."""
-        names = [name for name in self.__struct_fields__ if name != "extra_body"]
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+        return {name: value for name in PARAMETERS if (value := getattr(self, name)) is not None}
 
+
+PARAMETERS = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
+"""The parameters that have the same name on every server."""
 
 Role = Literal["model", "engine", "answers", "baseline"]
 """A model answers, an engine transcribes, answers are those of others; baselines are floors."""

@@ -15,7 +15,7 @@ import msgspec
 
 from keju.errors import UsageError
 from keju.items import Record
-from keju.models.base import ENDPOINTS, Decoding, ModelOptions
+from keju.models.base import ENDPOINTS, PARAMETERS, Decoding, ModelOptions
 from keju.models.endpoints import Secrets
 from keju.texts import _
 
@@ -25,23 +25,17 @@ MAY_REFUSE = frozenset({"bad-request", "server"})
 """Kinds of failure in which a server may refuse a parameter; some reply to an unknown one with 500.
 """
 
-ASKED_FOR = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
-"""Parts of a model's identity that request a parameter."""
+EXTRA = "extra_body."
+"""What the names of extra fields begin with in a model's identity."""
 
-_EXTRA = "extra_body."
-_NAMES = {
-    "max_tokens": frozenset({
-        "max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "num_predict",
-        "maxTokens", "maxOutputTokens",
-    }),
-    "top_p": frozenset({"top_p", "topP", "p"}),
-    "top_k": frozenset({"top_k", "topK", "k"}),
-    "seed": frozenset({"seed", "random_seed"}),
-    "reasoning_effort": frozenset({
-        "reasoning_effort", "reasoning", "output_config", "thinking", "thinking_config",
-    }),
-}  # fmt: skip
-"""Names under which servers accept a parameter."""
+_SPELLINGS = {
+    "max_tokens": "max_tokens max_completion_tokens max_output_tokens maxTokens maxOutputTokens",
+    "top_p": "top_p topP p",
+    "top_k": "top_k topK k",
+    "seed": "seed random_seed",
+    "reasoning_effort": "reasoning_effort reasoning output_config thinking thinking_config",
+}
+"""Names under which servers, and those that Inspect knows, accept a parameter."""
 
 _DROPPABLE = {
     name: re.compile(rf"(?<![a-z_]){name.replace('_', '_?')}(?![a-z_])", re.IGNORECASE)
@@ -92,10 +86,7 @@ class Parameters(Record, frozen=True, kw_only=True):
         }
 
     def after(self, message: str, tried: Parameters) -> Parameters | None:
-        """The parameters for a new attempt; None if the message refuses none of those sent.
-
-        `tried` are those sent; other requests may have been refused more since.
-        """
+        """The parameters for a new attempt; None if the message refuses none of those `tried`."""
         refused = refused_in(message) & tried.sent.keys()
         renames = _OLD_LIMIT in tried.sent and bool(_NEW_LIMIT_ASKED.search(message))
         if not refused and not renames:
@@ -130,19 +121,23 @@ def as_texts(fields: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def requested_in(identity: Mapping[str, str]) -> list[str]:
+    """The entries of a model's identity that request a parameter, as they are named there."""
+    return [name for name in identity if name in PARAMETERS or name.startswith(EXTRA)]
+
+
 def not_sent(identity: Mapping[str, str], decoding: Mapping[str, str] | None) -> tuple[str, ...]:
     """The parameters that a model's identity requests and that a request did not have.
 
-    Only models behind an endpoint or provider send parameters. `decoding` are the request's fields;
-    None where they are not known, which gives an empty result.
+    `decoding` are the fields of the request; None where they are not known, which gives an empty
+    result.
     """
     if decoding is None or identity.get("kind") not in ENDPOINTS:
         return ()
     return tuple(
         name
-        for name in identity
-        if (name in ASKED_FOR or name.startswith(_EXTRA))
-        and not _NAMES.get(name, {name.removeprefix(_EXTRA)}) & decoding.keys()
+        for name in requested_in(identity)
+        if decoding.keys().isdisjoint(_SPELLINGS.get(name, name.removeprefix(EXTRA)).split())
     )
 
 

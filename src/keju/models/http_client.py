@@ -18,12 +18,11 @@ MOST_BYTES = 64 << 20
 """The maximum size of a reply; a longer one is neither an answer nor a page's text."""
 
 LARGE = 2 << 20
-"""The size in bytes from which a reply is large. No answer of a model is, but a page of an OCR
-service may be."""
+"""The size in bytes from which a reply is large, as no answer of a model is."""
 
 _LARGE_AT_A_TIME = 2
-"""The number of large replies of a server that are read at one time. With `MOST_BYTES` this limits
-the memory of a run at any concurrency: the others wait, unread, in their servers."""
+"""The number of large replies of a server that are read at one time; the others wait, unread, in
+the server. With `MOST_BYTES` this limits the memory of a run at any concurrency."""
 
 _CONNECT_SECONDS = 30.0
 
@@ -71,14 +70,10 @@ class Wire:
         Raises:
             AskError: there is no reply, it is longer, or it is not a success.
         """
-        headers = self._headers
-        content: AsyncIterator[bytes] | Mapping[str, str] | aiohttp.FormData | None
+        headers = dict(self._headers)
         if isinstance(data, list):
-            size = str(sum(map(len, data)))
-            headers = {"Content-Type": "application/json", "Content-Length": size, **headers}
-            content = _pieces(data)
-        else:
-            content = data
+            headers["Content-Type"] = "application/json"
+            headers["Content-Length"] = str(sum(map(len, data)))
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0),
@@ -88,14 +83,13 @@ class Wire:
             async with self._session.request(
                 method,
                 f"{self.url}{path}",
-                data=content,
+                data=_pieces(data) if isinstance(data, list) else data,
                 headers=headers,
                 allow_redirects=False,
                 proxy=self._proxy or None,
             ) as reply:
                 is_success = 200 <= reply.status < 300
                 body = await self._read(reply, store if is_success else None)
-            body = self.secrets.hide_bytes(body)
             if is_success:
                 if reply.charset not in {None, "utf-8"}:
                     body.decode()  # Read as UTF-8, the text of an answer would be damaged.
@@ -127,7 +121,7 @@ class Wire:
                 if len(body) > MOST_BYTES:
                     problem = _("the reply is longer than {} MB", MOST_BYTES >> 20)
                     raise AskError("bad-response", problem)
-            return bytes(body)
+            return self.secrets.hide_bytes(bytes(body))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -149,21 +143,15 @@ def _error_of_exception(error: Exception) -> AskError:
         return error_of_status(error.status, error.message, error.headers or {})
     if isinstance(error, UnicodeDecodeError):
         return AskError("bad-response", _("the reply is not in UTF-8"))
-    causes: list[BaseException] = []
-    cause: BaseException | None = error
-    while cause is not None and len(causes) < 10:
+    causes: list[BaseException] = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) and len(causes) < 10:
         causes.append(cause)
-        cause = cause.__cause__ or cause.__context__
-    texts = (str(cause) for cause in reversed(causes) if str(cause))
-    words = excerpt(next(texts, type(error).__name__))
+    words = excerpt(next(filter(None, map(str, reversed(causes))), type(error).__name__))
     if any(isinstance(cause, TimeoutError) for cause in causes):
         problem = _("the server did not answer in time: {}", words)
         return AskError("timeout", problem, retryable=True)
     if any(isinstance(cause, aiohttp.InvalidURL) for cause in causes):
         return AskError("bad-request", _("not a usable address: {}", words))
-    return AskError(
-        "connection",
-        _("the connection failed: {}", words),
-        retryable=True,
-        unreachable=any(isinstance(cause, ConnectionRefusedError | gaierror) for cause in causes),
-    )
+    unreachable = any(isinstance(cause, ConnectionRefusedError | gaierror) for cause in causes)
+    problem = _("the connection failed: {}", words)
+    return AskError("connection", problem, retryable=True, unreachable=unreachable)
