@@ -77,18 +77,13 @@ class AskError(KejuError):
     ) -> None:
         super().__init__(message)
         self.kind = kind
-        self.retryable = retryable
-        self.retry_after = retry_after
-        self.overloaded = overloaded
-        self.unreachable = unreachable
+        self.retryable, self.retry_after = retryable, retry_after
+        self.overloaded, self.unreachable = overloaded, unreachable
         self.server_message = server_message
 
-    def with_message(self, message: str) -> AskError:
-        """The same failure with another message."""
-        error = AskError(self.kind, message)
-        for name in ("retryable", "retry_after", "overloaded", "unreachable", "server_message"):
-            setattr(error, name, getattr(self, name))
-        return error
+    def replace_message(self, message: str) -> None:
+        """Give the failure another message."""
+        super().__init__(message)
 
 
 class Decoding(Record, frozen=True, kw_only=True):
@@ -196,8 +191,7 @@ NO_DATASET = DatasetAccess()
 class Model:
     """Anything that answers requests: the base class, of which a model needs only `answer`.
 
-    All other members are plain attributes and methods with defaults. Blocking work of `answer`
-    belongs in `asyncio.to_thread`.
+    Blocking work of `answer` belongs in `asyncio.to_thread`.
 
     Attributes:
         name: the model string, e.g. ``openai:gpt-4o`` or ``ppocr``.
@@ -236,10 +230,7 @@ class Model:
         return ""
 
     def source_of(self, request: Request) -> str:
-        """The SHA-256 of the file that has the answer to a request, part of the request's key.
-
-        Empty for models whose answers are not files, and if no file has an answer.
-        """
+        """The SHA-256 of the file with the answer, part of the request's key; empty for none."""
         del request
         return ""
 
@@ -250,6 +241,7 @@ class Model:
 
         Raises:
             AskError: there is no answer.
+            DataError: an image cannot be read.
         """
         raise NotImplementedError
 

@@ -102,8 +102,9 @@ class Wire:
             failure = _error_of_exception(error)
         if self._proxy:  # It may be away, or answer itself (403, 407, 502).
             proxy = without_password(self._proxy)
-            failure = failure.with_message(_("{} (through the proxy {})", failure.problem, proxy))
-        raise failure.with_message(self.secrets.hide(str(failure)))
+            failure.replace_message(_("{} (through the proxy {})", failure.problem, proxy))
+        failure.replace_message(self.secrets.hide(str(failure)))
+        raise failure
 
     async def _read(
         self, reply: aiohttp.ClientResponse, store: Callable[[bytes], object] | None

@@ -165,7 +165,8 @@ class InspectModel(Model):
         ):
             self._parameters = changed
             return await self.answer(request, images)
-        raise failure.with_message(self._secrets.hide(str(failure)))
+        failure.replace_message(self._secrets.hide(str(failure)))
+        raise failure
 
     async def close(self) -> None:
         """Close the connections."""
