@@ -9,10 +9,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from msgspec.structs import replace
-from PIL import Image
 
-from keju.errors import DataError, KejuError, describe_exception
-from keju.images import open_image
+from keju.errors import KejuError, describe_exception
 from keju.items import Line, Request
 from keju.layout import order_lines, page_text
 from keju.models.base import Answer, AskError, Model, status_of
@@ -109,15 +107,3 @@ class Engine(Model):
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self.concurrency, thread_name_prefix=self.program)
-
-
-def picture(data: bytes, name: str) -> Image.Image:
-    """An image in colour, upright.
-
-    Raises:
-        AskError: it cannot be read (``unreadable-image``).
-    """
-    try:
-        return open_image(data, name=name)
-    except DataError as error:
-        raise AskError("unreadable-image", str(error)) from None

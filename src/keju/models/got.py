@@ -18,9 +18,10 @@ from keju.encoders.folder import (
     weights_hash,
 )
 from keju.errors import DataError, UsageError
+from keju.images import open_image
 from keju.local_paths import check_local
 from keju.models.base import ModelOptions
-from keju.models.engine import Engine, PageReading, picture
+from keju.models.engine import Engine, PageReading
 
 _MOST_TOKENS = 4096
 """The default maximum of new tokens per image: the limit of its authors."""
@@ -73,7 +74,7 @@ class Got(Engine):
 
     def read(self, data: bytes, name: str) -> PageReading:
         """The text of one image."""
-        image = picture(data, name)
+        image = open_image(data, name=name)
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
 
         model, processor = self._loaded

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from functools import cached_property
-from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,10 @@ import numpy as np
 
 from keju.errors import PrerequisiteError
 from keju.files import sha256_file
+from keju.images import open_image
 from keju.items import Line
 from keju.models.base import AskError, ModelOptions
-from keju.models.engine import Engine, PageReading, picture
+from keju.models.engine import Engine, PageReading
 from keju.texts import _
 
 _INSTALL = 'pip install "keju[ocr]"'
@@ -51,7 +51,7 @@ class PPOCR(Engine):
     that nothing is ever downloaded.
 
     Raises:
-        PrerequisiteError: the engine, its runtime or a model file is not installed.
+        PrerequisiteError: a model file is not installed.
     """
 
     name = "ppocr"
@@ -106,7 +106,7 @@ class PPOCR(Engine):
 
     def read(self, data: bytes, name: str) -> PageReading:
         """The lines of one image, unless it is too long."""
-        image = picture(data, name)
+        image = open_image(data, name=name)
         if max(image.size) > _LONGEST * min(image.size):
             problem = _(
                 "RapidOCR cannot read an image of {} pixels, which is more than {} times as long "
@@ -137,10 +137,7 @@ class PPOCR(Engine):
 
 def _find_models() -> dict[str, Path]:
     """The models in RapidOCR's wheel, by the part that uses them."""
-    spec = find_spec("rapidocr")
-    if spec is None or not spec.origin or find_spec("onnxruntime") is None:
-        raise PrerequisiteError(_("the OCR engine 'ppocr'"), _INSTALL)
-    folder = Path(spec.origin).parent / "models"
+    folder = Path(str(distribution("rapidocr").locate_file("rapidocr/models")))
     for name in _MODELS.values():
         if not (folder / name).is_file():
             raise PrerequisiteError(_("the model {} of the OCR engine 'ppocr'", name), _INSTALL)

@@ -258,7 +258,7 @@ def open_model(spec: str, options: ModelOptions, access: DatasetAccess = NO_DATA
     """
     kind, __, rest = spec.partition(":")
     declared = _usable(spec)
-    arguments: list[object] = [rest] if declared.takes else []
+    arguments: list[object] = [rest] if any(other.takes for other in MODELS[kind]) else []
     arguments += [options, access] if declared.dataset else [options]
     model: Model
     if isinstance(declared.opens, str):

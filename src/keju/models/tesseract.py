@@ -17,9 +17,10 @@ from pathlib import Path
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_file
+from keju.images import open_image
 from keju.items import Line, Point
 from keju.models.base import AskError, ModelOptions
-from keju.models.engine import Engine, PageReading, picture
+from keju.models.engine import Engine, PageReading
 from keju.texts import _
 
 _OPTIONS = {"lang": re.compile(r"[A-Za-z0-9_]+"), "psm": re.compile("[3-9]|1[013]")}
@@ -51,7 +52,7 @@ class Tesseract(Engine):
 
     program = "tesseract"
 
-    def __init__(self, options: ModelOptions = _NO_OPTIONS, text: str = "") -> None:
+    def __init__(self, text: str, options: ModelOptions = _NO_OPTIONS) -> None:
         self._settings = _read_settings(text)
         language = self._settings["lang"]
         package = language.replace("_", "-").lower()
@@ -87,7 +88,7 @@ class Tesseract(Engine):
     def read(self, data: bytes, name: str) -> PageReading:
         """The lines of one image."""
         upright_png = io.BytesIO()
-        picture(data, name).save(upright_png, "PNG", compress_level=1)
+        open_image(data, name=name).save(upright_png, "PNG", compress_level=1)
         options = ("-l", self._settings["lang"], "--psm", self._settings["psm"])
         try:
             process = subprocess.run(  # noqa: S603 - the program found, with checked options
@@ -117,11 +118,6 @@ class Tesseract(Engine):
         except (OSError, subprocess.SubprocessError) as error:
             raise PrerequisiteError(_("a working tesseract ({})", error), self._install) from None
         return process.stdout or process.stderr
-
-
-def with_options(text: str, options: ModelOptions = _NO_OPTIONS) -> Tesseract:
-    """Tesseract with the options of a model string."""
-    return Tesseract(options, text)
 
 
 def _read_settings(text: str) -> dict[str, str]:
