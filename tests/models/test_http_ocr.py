@@ -157,25 +157,6 @@ def test_a_reply_that_is_not_as_declared_is_a_bad_response(reply: object):
     assert (error.kind, error.retryable) == ("bad-response", True)
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
-        (b"\xef\xbb\xbf%s", 200),
-        (b"\n\n%s\n\ndata: [DONE]", 200),
-        (b"%s", 201),
-        (b'{"time": NaN, %s', 200),
-    ],
-)
-def test_lines_are_taken_out_of_a_damaged_wrapping(body: bytes, status: int):
-    whole = msgspec.json.encode(success(column("天\\", 200))).replace(b"\\\\", b"\\ud842")
-    whole = body.replace(b"%s", whole[1:] if body.startswith(b"{") else whole)
-
-    async def handler(asked: web.Request) -> web.Response:
-        return web.Response(body=whole, status=status)
-
-    assert ask(handler).text == "天\ufffd"
-
-
 def test_a_failed_connection_through_a_proxy_names_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("http_proxy", "user:geheim@127.0.0.1:9")
     monkeypatch.delenv("no_proxy", raising=False)

@@ -34,7 +34,6 @@ def test_words_from_outside_become_one_short_printable_line():
         b'{"object": "error", "message": "no such model"}',
         b'{"detail": "no such model"}',
         b'{"detail": {"error": "no such model"}}',
-        b"\xef\xbb\xbf" + b'{"error": {"message": "no such model"}}',
         b'{"error_code": 17, "error_msg": "no such model"}',
         b'{"code": "InvalidParameter", "message": "no such model", "request_id": "x"}',
         b'"no such model"',

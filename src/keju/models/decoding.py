@@ -142,14 +142,27 @@ def not_sent(identity: Mapping[str, str], decoding: Mapping[str, str] | None) ->
 
 
 def fields_of(decoding: Decoding) -> dict[str, Any]:
-    """Every field that decoding adds to a request's body.
+    """Every field that decoding adds to a request's body, as JSON values.
 
     Raises:
-        UsageError: a parameter is given twice with two values.
+        UsageError: an extra field is set by keju, is a parameter with another value, names a
+            secret, or is not JSON.
     """
-    common = decoding.common_parameters
-    for name, value in decoding.extra_body.items():
-        if name in common and common[name] != value:
+    common, extra = decoding.common_parameters, decoding.extra_body
+    if reserved := sorted(_RESERVED & extra.keys()):
+        raise UsageError("--extra-body: keju sets {} itself, so it cannot be given", reserved[0])
+    try:
+        text = msgspec.json.encode(extra).decode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError("--extra-body: a value is not JSON: {}", error) from None
+    if secret := _SECRET.search(text):
+        raise UsageError(
+            "--extra-body: {} looks like a secret, which a run would store. Give keys in "
+            "environment variables",
+            secret[1],
+        )
+    for name, value in extra.items():
+        if common.get(name, value) != value:
             option = "sampling-seed" if name == "seed" else name.replace("_", "-")
             raise UsageError(
                 "{} is {} by --{} or a preset, and {} by --extra-body. Give it once",
@@ -158,14 +171,14 @@ def fields_of(decoding: Decoding) -> dict[str, Any]:
                 option,
                 msgspec.json.encode(value).decode(),
             )
-    return {**common, **decoding.extra_body}
+    return {**common, **msgspec.json.decode(text)}
 
 
 def parse_extra_body(fields: Iterable[str]) -> dict[str, Any]:
-    """Parse extra fields of the body, each spelled ``NAME=JSON``, and check them.
+    """Parse extra fields of the body, each spelled ``NAME=JSON``.
 
     Raises:
-        UsageError: a field does not have that form, or is given twice; as `checked_extra_body`.
+        UsageError: a field does not have that form, or is given twice.
     """
     values: dict[str, Any] = {}
     for field in fields:
@@ -179,28 +192,6 @@ def parse_extra_body(fields: Iterable[str]) -> dict[str, Any]:
                 "{0}='\"…\"'",
                 name,
             ) from None
-    return checked_extra_body(values)
-
-
-def checked_extra_body(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Extra fields of the body as JSON values, checked.
-
-    Raises:
-        UsageError: a field is set by keju, names a secret, or its value is not JSON.
-    """
-    if reserved := sorted(_RESERVED & fields.keys()):
-        raise UsageError("--extra-body: keju sets {} itself, so it cannot be given", reserved[0])
-    try:
-        text = msgspec.json.encode(fields).decode()
-        values: dict[str, Any] = msgspec.json.decode(text)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError("--extra-body: a value is not JSON: {}", error) from None
-    if secret := _SECRET.search(text):
-        raise UsageError(
-            "--extra-body: {} looks like a secret, which a run would store. Give keys in "
-            "environment variables",
-            secret[1],
-        )
     return values
 
 

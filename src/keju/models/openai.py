@@ -80,12 +80,12 @@ class OpenAICompatible(Model):
                 model,
                 options.api_key_env,
             )
-        secrets = Secrets([key])
-        check_no_secret(self.name, options, secrets)
         self.destinations = destinations_of(endpoint)
+        self.parameters = Parameters(fields=fields_of(options.decoding))
         named = {"kind": "openai", "endpoint": endpoint, "model": model}
         self.identity = {**named, **options.asked_for}
-        self.parameters = Parameters(fields=fields_of(options.decoding))
+        secrets = Secrets([key])
+        check_no_secret(self.name, options, secrets)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._wire = Wire(endpoint, options.timeout, headers, secrets)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,7 +32,6 @@ from keju.models.base import (
     Role,
 )
 from keju.models.function_model import PluginModel
-from keju.models.images import Fit
 from keju.registry import Plugin, PluginError, Registry, describe_broken
 from keju.texts import _, using
 
@@ -44,22 +43,11 @@ _VERSION = re.compile(r"[\s,;@(]")
 
 
 class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A kind of model as kinds.toml or a plug-in declares it.
+    """A kind of model as kinds.toml, which explains the fields, or a plug-in declares it.
 
-    Attributes:
-        spelling: the model string: ``KIND``, or ``KIND:PART`` with the part to fill in as capitals.
-        role: its role in reports.
-        what: one line for ``keju models``.
-        opens: makes the model, from the part (if there is one), `ModelOptions` and, with `dataset`,
-            `DatasetAccess`. In kinds.toml: module of keju.models and name; empty for a kind that
-            another package of keju declares.
-        checks: checks the part without a dataset; only in kinds.toml, module and name.
-        packages: packages that must be importable.
-        program: a program that must be on the path.
-        install: how packages or program are installed.
-        key: the environment variable with its key.
-        local: whether it computes on this machine, so that it runs and is timed alone.
-        dataset: whether it uses data of the dataset besides its requests; only in kinds.toml.
+    `opens` of a plug-in is its class or function, not a name. `opens` is empty for a kind that
+    another package of keju declares. `checks` checks the part of the model string without a
+    dataset.
     """
 
     spelling: str
@@ -121,12 +109,6 @@ MODELS: Registry[Kinds] = Registry("model", "models", _own_kinds)
 """Every kind of model, by the word before the colon."""
 
 
-def declarations() -> Iterator[ModelDeclaration]:
-    """Every kind that can be used, with the ones for beginners first."""
-    for kinds in MODELS.list_usable():
-        yield from kinds
-
-
 class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A kind of model, for lists.
 
@@ -180,14 +162,10 @@ def role_of(spec: str) -> Role | None:
 
 
 def drafted_by(item: Item, model: str) -> bool:
-    """Whether the model, or a part of it, wrote the draft of the item: its score is then biased.
+    """Whether a model of a run, or a part of it, wrote the draft of the item: a biased score.
 
     A tool and a model are the same if their names are, in any version, because another version of
     an engine makes similar errors. A model of an endpoint is the same in every harness.
-
-    Args:
-        item: the item. A step ``draft`` in its provenance names the tool.
-        model: the model string of a run, e.g. ``ppocr`` or ``ocr+llm:ppocr+openai:MODEL``.
     """
     tools = [step.tool for step in item.provenance if step.step == "draft" and step.tool.strip()]
     return any(not _names_in(model).isdisjoint(_names_in(tool)) for tool in tools)
@@ -217,8 +195,7 @@ def open_models(
     """
     if not specs:
         raise UsageError("no model is given. Name one with --model; keju models lists them")
-    if options.fit != Fit():
-        options.fit.check()
+    options.fit.check()
     models = [
         open_model(spec, options, access) if isinstance(spec, str) else spec for spec in specs
     ]
@@ -295,7 +272,7 @@ def _usable(spec: str) -> ModelDeclaration:
         raise UsageError("{} is a Python function, which only keju.run can use (docs/api.md)", spec)
     kinds = MODELS.get(kind)
     if kinds is None:
-        names = [declared.spelling for declared in declarations()]
+        names = [declared.spelling for usable in MODELS.list_usable() for declared in usable]
         near = [spelling for spelling in names if spelling.partition(":")[2] == spec]
         # A name without a kind is most often that of a model of a server.
         near = near or nearest_names(kind, MODELS) or [f"openai:{spec}"]

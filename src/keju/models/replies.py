@@ -1,12 +1,10 @@
 """Parsers of servers' replies: JSON, errors, waits, and reasons why an answer ended.
 
-Replies of all servers are read here: of chat completions, batches and OCR services. They are
-untrusted, and a whole answer is not thrown away because its JSON is damaged.
+Untrusted replies of all servers are read here: of chat completions, batches and OCR services.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import time
@@ -72,10 +70,6 @@ _ENDINGS: Final = (
 """Words in a finish reason, each with the status of the answer or the kind of failure; the first
 that occurs counts. A model that calls a tool which it does not have has answered."""
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_PADDING = " \t\r\n\x00\ufeff"
-_DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
-
 
 def excerpt(text: str, length: int = 300) -> str:
     """Text from outside as one printable line of at most `length` characters."""
@@ -84,24 +78,16 @@ def excerpt(text: str, length: int = 300) -> str:
     return plain if len(plain) <= length else f"{plain[: length - 1]}…"
 
 
-def json_value(body: bytes | str) -> object:
-    """The JSON value in a reply, also where what follows it or single characters are damaged.
-
-    Bytes of no character and half a surrogate pair become U+FFFD; ``NaN`` and infinite numbers,
-    which JSON does not have, become null.
+def json_value(body: bytes) -> object:
+    """The JSON value in a reply.
 
     Raises:
-        ValueError: the reply does not begin with a whole value.
+        ValueError: it is not JSON in UTF-8.
     """
-    with suppress(ValueError, RecursionError):
-        return msgspec.json.decode(body)
-    text = body if isinstance(body, str) else body.decode("utf-8", "replace")
     try:
-        value, __ = _DECODER.raw_decode(text.strip(_PADDING))
-        repaired = json.dumps(value, ensure_ascii=False)
+        return msgspec.json.decode(body)
     except RecursionError as error:
         raise ValueError(str(error)) from None
-    return msgspec.json.decode(_LONE_SURROGATE.sub("\ufffd", repaired))
 
 
 def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> AskError:
@@ -112,12 +98,11 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         body: the reply, or an error object in it.
         headers: of the reply; names in lower case, or a mapping that ignores case.
     """
-    error: object = body
+    error = body
     if isinstance(body, bytes):
-        try:
+        error = body.decode("utf-8", "replace")
+        with suppress(ValueError):
             error = json_value(body)
-        except ValueError:
-            error = body.decode("utf-8", "replace")
     words = _words_in(error)
     message = excerpt(words) or _("no reason given")
     usual = "server" if status >= 500 else "bad-request" if status >= 400 else "bad-response"
@@ -146,8 +131,8 @@ def error_of_object(error: object) -> AskError:
 
     Gateways do this when the server behind them fails; its ``code`` is then an HTTP status.
     """
-    statuses = filter(_HTTP_STATUS.fullmatch, _codes_in(error))
-    return error_of_status(int(next(statuses, "0")), error, {})
+    status = next(filter(_HTTP_STATUS.fullmatch, _codes_in(error)), "0")
+    return error_of_status(int(status), error, {})
 
 
 def _words_in(error: object) -> str:
@@ -171,10 +156,7 @@ def _codes_in(error: object) -> list[str]:
 
 
 def _as_json(error: object) -> str:
-    try:
-        return msgspec.json.encode(error).decode()
-    except RecursionError:
-        return ""
+    return msgspec.json.encode(error).decode()
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -83,8 +83,8 @@ class InspectModel(Model):
             self.destinations = (self.provider,)
         self._model: inspect_ai.model.Model | None = None
         self._secrets = _secrets_of(options)
-        check_no_secret(self.name, options, self._secrets)
         self._parameters = Parameters(fields=fields_of(options.decoding))
+        check_no_secret(self.name, options, self._secrets)
         check_config(self.name, self._parameters)
         if options.asking:
             self._model = self._opened()
