@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack
 from socket import gaierror
 
 import aiohttp
@@ -14,30 +12,20 @@ from keju.models.endpoints import Secrets, proxy_for, without_password
 from keju.models.replies import error_of_status, excerpt
 from keju.texts import _
 
-MOST_BYTES = 64 << 20
-"""The maximum size of a reply; a longer one is neither an answer nor a page's text."""
-
-LARGE = 2 << 20
-"""The size in bytes from which a reply is large, as no answer of a model is."""
-
-_LARGE_AT_A_TIME = 2
-"""The number of large replies of a server that are read at one time; the others wait, unread, in
-the server. With `MOST_BYTES` this limits the memory of a run at any concurrency."""
+MOST_BYTES = 4 << 20
+"""The maximum size of a reply, several times that of a long answer or of a page's text. It limits
+the memory of a run, because as many replies as requests may be in flight."""
 
 _CONNECT_SECONDS = 30.0
 
 
 class Wire:
-    """Connections to one server, kept open and reused; the run decides how many there are.
+    """Connections to the server at `url`, kept open and reused; the run decides how many there are.
 
-    The environment's proxies are used (HTTPS_PROXY, ALL_PROXY, NO_PROXY), its netrc is not.
-    Redirections are not followed: they would carry the images and the key elsewhere.
-
-    Args:
-        url: the address, to which the path of each request is appended.
-        timeout: seconds for a whole exchange.
-        headers: of all requests.
-        secrets: removed from all replies and errors.
+    An exchange takes `timeout` seconds at most. All requests have the `headers`; `secrets` are
+    removed from all replies and errors. The environment's proxies are used (HTTPS_PROXY, ALL_PROXY,
+    NO_PROXY), its netrc is not. Redirections are not followed: they would carry the images and the
+    key elsewhere.
 
     Raises:
         UsageError: keju cannot use the environment's proxy.
@@ -50,7 +38,6 @@ class Wire:
         self._timeout, self._headers = timeout, headers
         self._proxy = proxy_for(url)
         self._session: aiohttp.ClientSession | None = None
-        self._turns = asyncio.Semaphore(_LARGE_AT_A_TIME)
 
     async def send(
         self,
@@ -61,11 +48,8 @@ class Wire:
     ) -> bytes:
         """Send one request and read the reply of success, of at most `MOST_BYTES`, without keys.
 
-        Args:
-            method: of HTTP.
-            path: appended to the address.
-            data: a form, or pieces of JSON, each of which is released when it is sent.
-            store: gets the body of a success in parts, of any length; the reply then has none.
+        `data` is a form, or pieces of JSON, each of which is released when it is sent. `store` gets
+        the body of a success in parts, of any length; the reply then has none.
 
         Raises:
             AskError: there is no reply, it is longer, or it is not a success.
@@ -109,18 +93,15 @@ class Wire:
     ) -> bytes:
         """The body of a reply; empty where its parts are stored."""
         body = bytearray()
-        async with AsyncExitStack() as turn:
-            async for part in reply.content.iter_any():
-                if store:
-                    store(part)
-                    continue
-                if len(body) <= LARGE < len(body) + len(part):
-                    await turn.enter_async_context(self._turns)
+        async for part in reply.content.iter_any():
+            if store:
+                store(part)
+            else:
                 body += part
-                if len(body) > MOST_BYTES:
-                    problem = _("the reply is longer than {} MB", MOST_BYTES >> 20)
-                    raise AskError("bad-response", problem)
-            return self.secrets.hide_bytes(bytes(body))
+            if len(body) > MOST_BYTES:
+                problem = _("the reply is longer than {} MB", MOST_BYTES >> 20)
+                raise AskError("bad-response", problem)
+        return self.secrets.hide_bytes(bytes(body))
 
     async def close(self) -> None:
         """Close the connections."""

@@ -37,10 +37,10 @@ class Fit(Record, frozen=True, kw_only=True):
     max_bytes: int | None = None
 
     def check(self) -> None:
-        """Check the limits.
+        """Check the limits: 1 pixel and 1,000 bytes, or more.
 
         Raises:
-            UsageError: below 1 pixel, or below 1,000 bytes.
+            UsageError: a limit is lower.
         """
         limits = (("--max-pixels", self.max_pixels, 1), ("--max-bytes", self.max_bytes, 1000))
         for option, limit, least in limits:
@@ -52,10 +52,8 @@ class Fit(Record, frozen=True, kw_only=True):
         """The entries of a model's identity; empty where there are no limits."""
         limits = {"max_pixels": self.max_pixels, "max_bytes": self.max_bytes}
         identity = {name: str(limit) for name, limit in limits.items() if limit is not None}
-        if identity:
-            method = f"Lanczos, JPEG {_QUALITY} or PNG as stored, Pillow {PIL.__version__}"
-            identity["resize"] = method
-        return identity
+        method = f"Lanczos, JPEG {_QUALITY} or PNG as stored, Pillow {PIL.__version__}"
+        return {**identity, "resize": method} if identity else {}
 
     @classmethod
     def of(cls, identity: Mapping[str, str]) -> Self:

@@ -26,12 +26,7 @@ from keju.models.endpoints import Secrets, checked_url, destinations_of
 from keju.models.http_client import Wire
 from keju.models.images import data_urls, unsupported_image_reason
 from keju.models.openai_batches import Batches
-from keju.models.replies import (
-    error_of_object,
-    excerpt,
-    json_value,
-    status_of_ending,
-)
+from keju.models.replies import error_of_object, excerpt, json_value, status_of_ending
 from keju.text import read_content
 from keju.texts import _
 
@@ -43,18 +38,12 @@ _LIST_SECONDS = 10.0
 
 
 class OpenAICompatible(Model):
-    """One model of one OpenAI-compatible server.
+    """The model of one OpenAI-compatible server that the server knows as `model`.
 
-    Args:
-        model: the model's name, as the server knows it.
-        options: of these, a server with a base URL of its own may need no key.
-
-    Attributes:
-        parameters: those that are sent now.
+    `parameters` are those that are sent now. A server with a base URL of its own may need no key.
 
     Raises:
-        UsageError: no model is named, the base URL is not usable, or the public endpoint would be
-            asked without a key.
+        UsageError: no model is named, the base URL is not usable, or a key is missing.
     """
 
     concurrency = 32
@@ -96,9 +85,7 @@ class OpenAICompatible(Model):
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Send the request once, and again without a parameter that the server does not support.
 
-        A decoding parameter that the server does not accept is not sent from then on, and every
-        answer records the parameters that were actually sent: vendors differ, and a run should not
-        fail because of that.
+        Such a parameter is not sent from then on, and every answer records those that were sent.
         """
         sent = self.parameters
         body = await self.body(request, images)
@@ -148,9 +135,10 @@ class OpenAICompatible(Model):
                 if names and (path or self._model not in names):
                     shown = ", ".join(excerpt(name, 80) for name in names[:10])
                     more = f" … and {len(names) - 10:,} more" if len(names) > 10 else ""
-                    count = number_of(len(names), "model")
                     place = f" at {endpoint}{path}" if path else ""
-                    return f"The server{place} lists {count}: {shown}{more}"
+                    return (
+                        f"The server{place} lists {number_of(len(names), 'model')}: {shown}{more}"
+                    )
         return ""
 
     def batches(self) -> Batches:
@@ -164,8 +152,6 @@ class OpenAICompatible(Model):
 
 def read_answer(body: bytes, sent: Parameters | None = None) -> Answer:
     """Parse the reply to a request with those parameters; the content is kept as it was returned.
-
-    `thinking` is only the content of a separate field (``reasoning_content`` or ``reasoning``).
 
     Raises:
         AskError: it contains no answer: not JSON, no choice, an error instead (``bad-response`` or
@@ -200,6 +186,8 @@ def read_answer(body: bytes, sent: Parameters | None = None) -> Answer:
     reason = reason.strip() if isinstance(reason, str) else json.dumps(reason)
     counts = _object(completion.get("usage"))
     details = _object(counts.get("completion_tokens_details"))
+    names = (completion.get(name) for name in ("model", "system_fingerprint"))
+    served, fingerprint = (excerpt(name, 120) if isinstance(name, str) else "" for name in names)
     parameters = sent or Parameters(fields={})
     return Answer(
         text=text,
@@ -215,19 +203,14 @@ def read_answer(body: bytes, sent: Parameters | None = None) -> Answer:
         ),
         decoding=as_texts(parameters.sent),
         refused=parameters.refused,
-        served_model=_name_in(completion, "model"),
-        fingerprint=_name_in(completion, "system_fingerprint"),
+        served_model=served,
+        fingerprint=fingerprint,
     )
 
 
 def _object(value: object) -> dict[str, Any]:
     """An object of JSON; empty where the value is something else."""
     return value if isinstance(value, dict) else {}
-
-
-def _name_in(completion: dict[str, Any], field: str) -> str:
-    name = completion.get(field)
-    return excerpt(name, 120) if isinstance(name, str) else ""
 
 
 def plausible_usage(prompt: object, completion: object, reasoning: object, text: str) -> Usage:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from keju.errors import PrerequisiteError, UsageError, did_you_mean, nearest_names
 from keju.files import shipped_toml
-from keju.items import Item, Record
+from keju.items import Item
 from keju.models.base import (
     ENDPOINTS,
     NO_DATASET,
@@ -42,17 +42,17 @@ _VERSION = re.compile(r"[\s,;@(]")
 """The separators between a tool's name and its version."""
 
 
-class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ModelKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A kind of model as kinds.toml, which explains the fields, or a plug-in declares it.
 
-    `opens` of a plug-in is its class or function, not a name. `opens` is empty for a kind that
-    another package of keju declares. `checks` checks the part of the model string without a
-    dataset.
+    `opens` of a plug-in is its class or function, not a name; it is empty for a kind that another
+    package of keju declares. `checks` checks the part of the model string without a dataset. In
+    lists `plugin` names the plug-in that provides the kind, and `problem` why it cannot be used.
     """
 
     spelling: str
-    role: Role
-    what: str
+    role: Role = "model"
+    what: str = ""
     opens: Any = ""
     checks: str = ""
     packages: tuple[str, ...] = ()
@@ -61,6 +61,8 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     key: str = ""
     local: bool = False
     dataset: bool = False
+    plugin: str = ""
+    problem: str = ""
 
     @property
     def kind(self) -> str:
@@ -75,10 +77,10 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     @property
     def missing(self) -> str:
         """How to install what is missing here; empty if nothing is."""
-        is_complete = not self.program or shutil.which(self.program) is not None
+        has_program = not self.program or shutil.which(self.program) is not None
         # Only the parent packages are imported.
         with suppress(ModuleNotFoundError):
-            if is_complete and all(find_spec(package) for package in self.packages):
+            if has_program and all(find_spec(package) for package in self.packages):
                 return ""
         return self.install
 
@@ -90,18 +92,23 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         with using("en"):
             return _("a key in {}, or --base-url to a server that takes none", self.key)
 
+    @property
+    def row(self) -> dict[str, str]:
+        """The row of ``keju models --json``."""
+        names = ("kind", "spelling", "what", "role", "missing", "unset", "plugin", "problem")
+        return {name: getattr(self, name) for name in names}
 
-Kinds = tuple[ModelDeclaration, ...]
+
+Kinds = tuple[ModelKind, ...]
 """The declarations of one kind; only keju's own have several spellings."""
 
 
 def _own_kinds() -> dict[str, str | Kinds]:
     kinds: dict[str, Kinds] = {}
-    for declaration in shipped_toml("keju.models", "kinds.toml", dict[str, Kinds])["kinds"]:
-        kind = declaration.spelling.partition(":")[0]
+    for kind in shipped_toml("keju.models", "kinds.toml", dict[str, Kinds])["kinds"]:
         # An installed package declares its kind itself.
-        if declaration.opens or declaration.missing:
-            kinds[kind] = (*kinds.get(kind, ()), declaration)
+        if kind.opens or kind.missing:
+            kinds[kind.kind] = (*kinds.get(kind.kind, ()), kind)
     return dict(kinds)
 
 
@@ -109,31 +116,13 @@ MODELS: Registry[Kinds] = Registry("model", "models", _own_kinds)
 """Every kind of model, by the word before the colon."""
 
 
-class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """A kind of model, for lists.
-
-    `missing` and `unset` are those of `ModelDeclaration`. `plugin` names the plug-in that provides
-    the kind, `problem` why that plug-in cannot be used.
-    """
-
-    kind: str
-    spelling: str
-    what: str = ""
-    role: Role = "model"
-    missing: str = ""
-    unset: str = ""
-    plugin: str = ""
-    problem: str = ""
-
-
-def model_kinds() -> tuple[ModelKind, ...]:
+def model_kinds() -> list[ModelKind]:
     """Every kind of model, with the ones for beginners first, then those of plug-ins."""
-    kinds = []
+    kinds: list[ModelKind] = []
     for name, declared, plugin, problem in MODELS.iter_entries():
-        broken = ModelKind(kind=name, spelling=name, problem=problem)
-        rows = [msgspec.convert(row, ModelKind, from_attributes=True) for row in declared or ()]
-        kinds += [replace(row, plugin=str(plugin or "")) for row in rows or [broken]]
-    return tuple(kinds)
+        broken = ModelKind(spelling=name, problem=problem)
+        kinds += [replace(kind, plugin=str(plugin or "")) for kind in declared or (broken,)]
+    return kinds
 
 
 def parts_of(spec: str) -> list[str]:
@@ -154,11 +143,10 @@ def role_of(spec: str) -> Role | None:
         return "model"
     if kind == "ocr+llm" and role_of(parts_of(spec)[-1]) == "baseline":
         return "baseline"
-    try:
-        kinds = MODELS.get(kind)
-    except PluginError:
-        kinds = None
-    return _declaration_in(kinds, spec).role if kinds else None
+    with suppress(PluginError):
+        if kinds := MODELS.get(kind):
+            return _declaration_in(kinds, spec).role
+    return None
 
 
 def drafted_by(item: Item, model: str) -> bool:
@@ -181,7 +169,7 @@ def _names_in(spec: str) -> set[str]:
     kind, __, model = spec.casefold().partition(":")
     if kind == "inspect":
         model = model.partition("/")[2]
-    return {f"model:{model}" if kind in {"openai", "inspect"} else spec.casefold()}
+    return {f"model:{model}" if kind in ENDPOINTS else spec.casefold()}
 
 
 def open_models(
@@ -200,11 +188,10 @@ def open_models(
         open_model(spec, options, access) if isinstance(spec, str) else spec for spec in specs
     ]
     names = [model.name for model in models]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(
-                "{} is the name of two models, or is given twice. Choose different names", name
-            )
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(
+            "{} is the name of two models, or is given twice. Choose different names", twice[0]
+        )
     # Decoding parameters may come from a preset, so that they are not an error.
     of_servers = {
         "--system-prompt": options.system_prompt,
@@ -265,7 +252,7 @@ def check_models(specs: Sequence[str]) -> None:
             resolve_name(f"keju.models.{declared.checks}")(spec.partition(":")[2])
 
 
-def _usable(spec: str) -> ModelDeclaration:
+def _usable(spec: str) -> ModelKind:
     """The declaration of a model string whose kind can be used on this machine."""
     kind = spec.partition(":")[0]
     if kind == PYTHON:
@@ -292,7 +279,7 @@ def _usable(spec: str) -> ModelDeclaration:
     return declared
 
 
-def _declaration_in(kinds: Kinds, spec: str) -> ModelDeclaration:
+def _declaration_in(kinds: Kinds, spec: str) -> ModelKind:
     """The declaration of a kind that matches a model string, or has a part to fill in.
 
     ``replay:NAME=FOLDER`` gives a name, unless ``NAME=FOLDER`` is itself a file or directory.
@@ -301,7 +288,7 @@ def _declaration_in(kinds: Kinds, spec: str) -> ModelDeclaration:
     gives_name = re.match(r"[^/\\=]*=", rest) is not None
     with suppress(OSError):  # It is too long for a path.
         gives_name = gives_name and not Path(rest).exists()
-    exact = [declared for declared in kinds if declared.spelling == spec]
-    taking = [declared for declared in kinds if declared.takes]
-    matching = [declared for declared in taking if ("=" in declared.spelling) == gives_name]
+    exact = [kind for kind in kinds if kind.spelling == spec]
+    taking = [kind for kind in kinds if kind.takes]
+    matching = [kind for kind in taking if ("=" in kind.spelling) == gives_name]
     return (exact or matching or taking or kinds)[0]
