@@ -67,10 +67,7 @@ _DTYPES = {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp
 
 
 class Parameters(Record, frozen=True, kw_only=True):
-    """The parameters of one model's requests, without those that its server has refused so far.
-
-    `fields` are those that the user requested; `limit` is this server's name of ``max_tokens``.
-    """
+    """Requested `fields`, those `refused` by the server, and its name of the token `limit`."""
 
     fields: dict[str, Any]
     refused: tuple[str, ...] = ()
@@ -127,11 +124,7 @@ def requested_in(identity: Mapping[str, str]) -> list[str]:
 
 
 def not_sent(identity: Mapping[str, str], decoding: Mapping[str, str] | None) -> tuple[str, ...]:
-    """The parameters that a model's identity requests and that a request did not have.
-
-    `decoding` are the fields of the request; None where they are not known, which gives an empty
-    result.
-    """
+    """The parameters of a model's identity that a request did not have; none if it is not known."""
     if decoding is None or identity.get("kind") not in ENDPOINTS:
         return ()
     return tuple(

@@ -34,16 +34,11 @@ class PageReading(NamedTuple):
 class Engine(Model):
     """Transcribes the images of a request, one after the other.
 
-    A subclass has a name, an identity and `read`, which is called in as many threads as there are
-    requests in flight. The text of an image has one row per line, in the engine's order. With
-    `ordering` the lines are in keju's reading order: the text is the running text with its notes in
-    place, one row per column; marginal lines (centre column, head and foot notes) follow the others
-    with their kinds and are not in the text.
-
-    Attributes:
-        program: the engine's name in errors.
-        ordering: whether keju orders the lines; an image with a line without a position is left in
-            the engine's order.
+    A subclass has a name, an identity, a `program` (its name in errors) and `read`, which is called
+    in as many threads as there are requests in flight. The text of an image has one row per line,
+    in the engine's order. With `ordering`, unless a line has no position, the lines are in keju's
+    reading order: the text is the running text with its notes in place, one row per column;
+    marginal lines (centre column, head and foot notes) follow with their kinds and are not in it.
     """
 
     program = ""
@@ -84,13 +79,11 @@ class Engine(Model):
             prefix = f"{index + 1}-" if len(request.images) > 1 else ""
             numbered = enumerate(page.lines, start=1)
             page_lines = [replace(line, id=f"{prefix}{number}") for number, line in numbered]
-            text = page.text
+            text = "\n".join(line.text for line in page_lines) if page.text is None else page.text
             if self.ordering and all(line.polygon for line in page_lines):
                 order = order_lines(page_lines, width=page.size[0], height=page.size[1])
                 text = page_text(order.reading)
                 page_lines = [*order.reading, *order.marginalia]
-            elif text is None:
-                text = "\n".join(line.text for line in page_lines)
             texts.append(text)
             lines += page_lines
             if finish_reason != "length":

@@ -38,10 +38,6 @@ class Got(Engine):
     The directory has the weights in transformers' format (``stepfun-ai/GOT-OCR-2.0-hf``):
     config.json, model.safetensors, the tokenizer's files and preprocessor_config.json. Decoding is
     greedy; float32 on a CPU, bfloat16 on CUDA.
-
-    Raises:
-        UsageError: no directory is named, it is an address, or it does not exist.
-        DataError: the directory does not contain such a model.
     """
 
     program = "GOT-OCR"

@@ -40,9 +40,6 @@ class HttpOcr(Engine):
 
     The image is sent as it is stored, in base64; the lines are in the service's order. Token and
     e-mail address are read from the environment and are removed from all replies of the service.
-
-    Raises:
-        UsageError: no such service, or an environment variable that it needs is not set.
     """
 
     program = "http-ocr"
@@ -59,11 +56,9 @@ class HttpOcr(Engine):
         self._secrets = {
             field: os.environ.get(variable, "").strip() for field, variable in _VARIABLES.items()
         }
-        for field, secret in self._secrets.items():
-            if options.asking and not secret:
-                raise UsageError(
-                    "the OCR service needs the environment variable {}", _VARIABLES[field]
-                )
+        unset = [_VARIABLES[field] for field, secret in self._secrets.items() if not secret]
+        if unset and options.asking:
+            raise UsageError("the OCR service needs the environment variable {}", unset[0])
         self._wire = Wire(url, options.timeout, {}, Secrets(self._secrets.values()))
 
     @cached_property

@@ -136,9 +136,8 @@ class OpenAICompatible(Model):
                     shown = ", ".join(excerpt(name, 80) for name in names[:10])
                     more = f" … and {len(names) - 10:,} more" if len(names) > 10 else ""
                     place = f" at {endpoint}{path}" if path else ""
-                    return (
-                        f"The server{place} lists {number_of(len(names), 'model')}: {shown}{more}"
-                    )
+                    count = number_of(len(names), "model")
+                    return f"The server{place} lists {count}: {shown}{more}"
         return ""
 
     def batches(self) -> Batches:

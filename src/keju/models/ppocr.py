@@ -19,14 +19,9 @@ from keju.models.base import AskError, ModelOptions
 from keju.models.engine import Engine, PageReading
 from keju.texts import _
 
-_INSTALL = 'pip install "keju[ocr]"'
-
 _READING_ORDER = "keju 0.1.0"
-"""The name of the rule that orders lines (`order_lines`).
-
-It is part of the cache keys of responses. Change it only if the order of lines changes: an
-interrupted run is then not continued in another order.
-"""
+"""The name of the rule that orders lines (`order_lines`), part of request keys. Change it if the
+order of lines changes: an interrupted run is then not continued in another order."""
 
 _MODELS = {"Det": "PP-OCRv6_det_small.onnx", "Rec": "PP-OCRv6_rec_small.onnx"}
 
@@ -42,16 +37,12 @@ class PPOCR(Engine):
     """Transcribes page images, offline; the model string is ``ppocr``.
 
     The engine finds one box per column (or half column) and lists boxes from the top left; keju
-    puts them into reading order, unless ``reading_order`` is off. Pages are read concurrently, as
-    many as there are cores (at most 4). A page's text does not depend on the other pages, nor a
-    line's on the other lines of its page.
+    puts them into reading order, unless ``reading_order`` is off. Pages are read concurrently. A
+    page's text does not depend on the other pages, nor a line's on the other lines of its page.
 
     Source: RapidOCR 3.10.0 with its own settings, except that the 180° classifier is off (it
     changes nothing on upright pages), lines are recognised one by one, and the models are named, so
     that nothing is ever downloaded.
-
-    Raises:
-        PrerequisiteError: a model file is not installed.
     """
 
     name = "ppocr"
@@ -78,12 +69,9 @@ class PPOCR(Engine):
 
     @property
     def settings(self) -> dict[str, object]:
-        """RapidOCR's settings that affect speed or the text of a line.
-
-        In a batch a line is padded to the longest one's width, so its text would depend on the
-        other lines.
-        """
+        """RapidOCR's settings that affect speed or the text of a line."""
         return {
+            # In a batch a line is padded to the longest one's width: its text would depend on it.
             "Rec.rec_batch_num": 1,
             "EngineConfig.onnxruntime.intra_op_num_threads": self.threads,
             # Memory is kept between requests: without it detection takes 1.5 times as long.
@@ -136,11 +124,16 @@ class PPOCR(Engine):
 
 
 def _find_models() -> dict[str, Path]:
-    """The models in RapidOCR's wheel, by the part that uses them."""
+    """The models in RapidOCR's wheel, by the part that uses them.
+
+    Raises:
+        PrerequisiteError: one is not there.
+    """
     folder = Path(str(distribution("rapidocr").locate_file("rapidocr/models")))
     for name in _MODELS.values():
         if not (folder / name).is_file():
-            raise PrerequisiteError(_("the model {} of the OCR engine 'ppocr'", name), _INSTALL)
+            missing = _("the model {} of the OCR engine 'ppocr'", name)
+            raise PrerequisiteError(missing, 'pip install "keju[ocr]"')
     return {part: folder / name for part, name in _MODELS.items()}
 
 
