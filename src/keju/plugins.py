@@ -29,7 +29,7 @@ from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.exports import ResponseFile, RunExport, WriteRun
 from keju.items import ImageRef, Item, Line, Request
 from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions, Role
-from keju.models.registry import SPELLING, ModelDeclaration
+from keju.models.registry import SPELLING, ModelKind
 from keju.models.replay import StoredAnswer
 from keju.registry import Plugin, PluginError, register
 from keju.scoring import metric
@@ -130,9 +130,9 @@ def model(
     if not SPELLING.fullmatch(spelling):
         raise PluginError("the model {!r} is not spelled name or name:PART", spelling)
 
-    def declare(opens: M) -> tuple[ModelDeclaration]:
+    def declare(opens: M) -> tuple[ModelKind]:
         return (
-            ModelDeclaration(
+            ModelKind(
                 spelling=spelling, role=role, what=summary, opens=opens, packages=tuple(packages),
                 program=program, install=install, key=key, local=local,
             ),

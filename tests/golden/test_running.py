@@ -46,7 +46,6 @@ KEYS = {
     "OTHER_KEY": "sk-other-0123456789abcdef",
     "KANDIANGUJI_TOKEN": "token-0123456789abcdef",
     "KANDIANGUJI_EMAIL": "reader@example.org",
-    "SERVICE_WORD": "word-0123456789abcdef",
 }  # fmt: skip
 
 DEFAULTS = {
@@ -83,24 +82,6 @@ ask = "Look closely. {prompt}"
 box_convention = "cxcywh-1000"
 """
 PROMPTS = ("--prompts", "short.toml", "--prompts", "wrapped.toml")
-
-SERVICE = f"""
-url = "{OCR}"
-image = "image"
-ordered = false
-at_once = 1
-
-[fields]
-lang = "lzh"
-columns = true
-
-[headers]
-X-Service = "$SERVICE_WORD"
-
-[reply]
-lines = "data.text_lines"
-polygon = "position"
-"""
 
 PLUGIN = """
 import keju
@@ -494,7 +475,6 @@ def batches(trial: Trial) -> Parts:
 
 def other_models(trial: Trial) -> Parts:
     """Every other kind whose identity no installed program changes."""
-    put(trial.folder / "service.toml", SERVICE)
     put(trial.folder / "first.py", PLUGIN)
     pages = "pages-data"
     names = [name for name, _ in trial.items("run-1") if name.endswith("t7")]
@@ -518,12 +498,9 @@ def other_models(trial: Trial) -> Parts:
         "shuffled engine": (
             "mini", ("--model", f"shuffled:http-ocr:{OCR}", "--task", "T1", "--limit", 3)),
         "http-ocr": ("mini", ("--model", f"http-ocr:{OCR}", *t1)),
-        "http-ocr of a file": ("mini", ("--model", "http-ocr:service.toml", *t1)),
-        "http-ocr of a file, its own order": (
-            "mini", ("--model", "http-ocr:service.toml", "--no-reading-order", *t1)),
         "ocr+llm": ("mini", ("--model", f"ocr+llm:http-ocr:{OCR}+openai:served", *t7)),
         "ocr+llm, scripts": (
-            "mini", ("--model", "ocr+llm:http-ocr:service.toml+openai:served", *t7,
+            "mini", ("--model", f"ocr+llm:http-ocr:{OCR}+openai:served", *t7,
                      "--temperature", 0.5, "--script", "traditional", "--rounds", 2)),
         "ocr+llm of a baseline": (
             "mini", ("--model", f"ocr+llm:http-ocr:{OCR}+baseline:copy", *t7)),

@@ -11,7 +11,7 @@ import pytest
 
 from keju.errors import DataError, UsageError
 from keju.items import Request
-from keju.models import Answer, AskError, Decoding, ModelOptions, open_model
+from keju.models import Answer, Decoding, ModelOptions, open_model
 from keju.models.got import Got
 from tests.support.showing import stored
 from tests.support.small_got import write_got
@@ -63,9 +63,8 @@ def test_what_is_read_depends_on_the_picture_and_images_are_read_in_turn(weights
 
 @pytest.mark.semantic
 def test_an_image_that_cannot_be_read_is_an_answerless_request(weights: Path):
-    with pytest.raises(AskError, match="p1, image 1: ") as caught:
+    with pytest.raises(DataError, match="p1, image 1: "):
         ask(weights, PAGE.data[:50])
-    assert caught.value.kind == "unreadable-image"
 
 
 @pytest.mark.semantic

@@ -17,7 +17,7 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Request
 from keju.models import Fit, ModelOptions, open_model
-from keju.models.images import DataUrls
+from keju.models.images import data_urls
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
@@ -192,76 +192,11 @@ def test_scores_of_answers_to_smaller_pictures_say_so(chat: Chat, tmp_path: Path
     assert any(each.signature for each in whole)
 
 
-def test_a_smaller_picture_is_made_once_while_it_is_kept(
-    chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    chat.plan()
-    made = []
-    fitted = Fit.fitted
-    monkeypatch.setattr(Fit, "fitted", lambda *all_: made.append(1) or fitted(*all_))
-    dataset = make_dataset(tmp_path / "d", pages=1, first=4000)
-    asyncio.run(_ask_thrice(chat, dataset))
-    assert made == [1]
-
-
-async def _ask_thrice(chat: Chat, dataset: Path) -> None:
-    options = ModelOptions(base_url=chat.url, fit=Fit(max_pixels=50))
-    model = open_model(MODEL, options)
-    (item,) = RunFolder(dataset).items()
-    data = [(dataset / item.images[0].path).read_bytes()]
-    asked = Request(
-        item="x", benchmark="b", task="T1", form="text", prompt="[item x]", images=item.images
-    )
-    for _ in range(3):
-        await model.answer(asked, data)
-    await model.close()
-
-
-def named(sha256: str, path: str = "images/a.png") -> ImageRef:
-    return ImageRef(path=path, sha256=sha256, width=1, height=1, size=3)
-
-
-def url_of(urls: DataUrls, image: ImageRef, read: Reader) -> bytes:
-    return asyncio.run(urls.get(image, read, Fit()))
-
-
-class Reader:
-    """Counts how often the bytes are asked for."""
-
-    def __init__(self, data: bytes = b"abc") -> None:
-        self.data = data
-        self.count = 0
-
-    def __call__(self) -> bytes:
-        self.count += 1
-        return self.data
-
-
-def test_an_image_is_read_and_encoded_once():
-    urls, read = DataUrls(), Reader()
-    for _ in range(5):
-        url = url_of(urls, named("x"), read)
-    assert url == b'"data:image/png;base64,' + base64.b64encode(b"abc") + b'"'
-    assert read.count == 1
-
-
-def test_the_window_is_bounded_in_bytes_and_forgets_the_longest_unused():
-    read = Reader(b"x" * 750)  # 1,000 bytes in base64
-    urls = DataUrls(capacity=3500)
-    for name in ("a", "b", "c", "a", "d"):
-        url_of(urls, named(name), read)
-    assert urls.size <= 3500
-    before = read.count
-    url_of(urls, named("a"), read)
-    assert read.count == before
-    url_of(urls, named("b"), read)
-    assert read.count == before + 1
-
-
-def test_an_image_larger_than_the_window_is_sent_and_not_kept():
-    urls, read = DataUrls(capacity=10), Reader()
-    assert url_of(urls, named("x"), read)
-    assert urls.size == 0
+def url_of(path: str) -> bytes:
+    image = ImageRef(path=path, sha256="x", width=1, height=1, size=3)
+    request = Request(item="i", benchmark="b", task="t", form="text", prompt="?", images=(image,))
+    (url,) = asyncio.run(data_urls(request, [b"abc"], Fit()))
+    return url
 
 
 @pytest.mark.parametrize(
@@ -269,9 +204,9 @@ def test_an_image_larger_than_the_window_is_sent_and_not_kept():
     [("a.JPG", "image/jpeg"), ("a.jpeg", "image/jpeg"), ("a.tif", "image/tiff")],
 )
 def test_the_media_type_follows_the_extension(path: str, mime: str):
-    assert url_of(DataUrls(), named("x", path), Reader()).startswith(f'"data:{mime};'.encode())
+    assert url_of(path) == f'"data:{mime};base64,{base64.b64encode(b"abc").decode()}"'.encode()
 
 
 def test_what_is_no_image_is_refused():
     with pytest.raises(DataError, match="no media type"):
-        url_of(DataUrls(), named("x", 'a.png";evil'), Reader())
+        url_of('a.png";evil')

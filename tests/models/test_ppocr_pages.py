@@ -12,11 +12,10 @@ import pytest
 from PIL import Image
 
 from keju.datasets import mini
-from keju.errors import PrerequisiteError
+from keju.images import open_image
 from keju.items import Line
-from keju.models import ModelOptions, ppocr
+from keju.models import ModelOptions
 from keju.models.base import Answer
-from keju.models.engine import picture
 from keju.models.ppocr import PPOCR, divide_cores
 from keju.running import Selection, run
 from keju.runs import RunFolder
@@ -30,15 +29,6 @@ pytest.importorskip("rapidocr", reason="the engine is an extra: pip install 'kej
 )
 def test_each_core_reads_a_page_up_to_the_most(cores: int, divided: tuple[int, int]):
     assert divide_cores(cores) == divided
-
-
-def test_a_runtime_that_is_not_installed_is_an_error(monkeypatch: pytest.MonkeyPatch):
-    real = ppocr.find_spec
-    monkeypatch.setattr(
-        ppocr, "find_spec", lambda name: None if name == "onnxruntime" else real(name)
-    )
-    with pytest.raises(PrerequisiteError, match=r'pip install "keju\[ocr\]"'):
-        PPOCR(ModelOptions())
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +67,7 @@ def test_an_answer_does_not_depend_on_the_pages_beside_it(scans: list[bytes]):
 def test_a_line_s_text_does_not_depend_on_the_lines_beside_it(scans: list[bytes]):
     engine = PPOCR(ModelOptions()).load()
     recognise = engine.recognize_txt
-    page = np.asarray(picture(scans[0], "page"))[:, :, ::-1]
+    page = np.asarray(open_image(scans[0], name="page"))[:, :, ::-1]
     crops, _ = engine.detect_and_crop(page, {})
     together = recognise(crops)
     alone = [recognise([crop]) for crop in crops]

@@ -130,7 +130,7 @@ def test_a_parameter_that_inspect_drops_can_be_sent_as_an_extra_field(chat: Chat
 )  # fmt: skip
 def test_a_wrong_extra_field_is_refused(given: str, words: str):
     with pytest.raises(UsageError, match=words):
-        parse_extra_body([given])
+        fields_of(Decoding(extra_body=parse_extra_body([given])))
 
 
 @pytest.mark.parametrize(("name", "option"), [("seed", "--sampling-seed"), ("top_p", "--top-p")])

@@ -45,6 +45,8 @@ GATED = "gated: ask the library"
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-restricted-0123456789")
+    monkeypatch.setenv("KANDIANGUJI_TOKEN", "token-0123456789")
+    monkeypatch.setenv("KANDIANGUJI_EMAIL", "reader@example.org")
     for name in ("HTTP_PROXY", "http_proxy", "OPENAI_BASE_URL", "OLLAMA_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
 
@@ -244,11 +246,7 @@ def test_a_yes_holds_for_one_command(far: Chat, tmp_path: Path):
         ask(data, out)  # without a terminal and without the option
     assert refused.value.template.startswith("{}. Nothing was sent. If")
     assert far.stats()["requests"] == 2
-    other_service = tmp_path / "other.toml"
-    other_service.write_text(
-        'url = "http://other.invalid/ocr"\nimage = "image"\n[reply]\nlines = "lines"\n', "utf-8"
-    )
-    both = ["openai:m", f"http-ocr:{other_service}"]
+    both = ["openai:m", "http-ocr:http://other.invalid/ocr"]
     asked_again = Permission(ask=Asked(answer=False), agreed={(HOST, "unknown")})
     with permitting(asked_again), pytest.raises(UsageError, match="nothing was sent"):
         run(data, both, out, options=options)
@@ -399,12 +397,8 @@ def test_a_report_on_scans_is_asked_about(far: Chat, tmp_path: Path):
     (tmp_path / "scans").mkdir()
     (tmp_path / "scans" / "p1.png").write_bytes(picture(9200))
     (tmp_path / "scans" / "p1.txt").write_text("天地玄黃\n", "utf-8")
-    service = tmp_path / "own.toml"
-    service.write_text(
-        f'url = "http://{HOST}/ocr"\nimage = "image"\n[reply]\nlines = "lines"\n', "utf-8"
-    )
     done = command("ocr-report", tmp_path / "scans", "-o", tmp_path / "report.html", "--model",
-                   f"http-ocr:{service}")  # fmt: skip
+                   f"http-ocr:http://{HOST}/ocr")  # fmt: skip
     assert done.returncode == 2
     assert f"go to {HOST}" in done.stderr
     assert "--send-restricted-data" in done.stderr

@@ -8,10 +8,8 @@ from typing import NamedTuple
 
 from keju.analysis.run_set import RunSet
 from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
-from keju.models.decoding import ASKED_FOR, not_sent
+from keju.models.decoding import EXTRA, not_sent, requested_in
 from keju.running.presets import preset_of
-
-_EXTRA = "extra_body."
 
 
 class Sent(NamedTuple):
@@ -79,11 +77,11 @@ def _row(
     dropped: Counter[str] = Counter()
     for each, count in sent.items():
         for name in not_sent(identity, None if each is None else dict(each)):
-            dropped[name.removeprefix(_EXTRA)] += count
-    names = [name for name in identity if name in ASKED_FOR or name.startswith(_EXTRA)]
+            dropped[name.removeprefix(EXTRA)] += count
+    names = requested_in(identity)
     return ParametersRow(
         model=label,
-        asked_for=_format_pairs((name.removeprefix(_EXTRA), identity[name]) for name in names),
+        asked_for=_format_pairs((name.removeprefix(EXTRA), identity[name]) for name in names),
         sent=[
             Sent(None if key is None else _format_pairs(key), n) for key, n in sent.most_common()
         ],

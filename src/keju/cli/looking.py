@@ -100,6 +100,6 @@ def models(
         else:
             out.print(*published_models_tables(published_models()))
     elif as_json:
-        print_json(list(model_kinds()))
+        print_json([kind.row for kind in model_kinds()])
     else:
         out.print(models_table(model_kinds()))

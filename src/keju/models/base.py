@@ -23,8 +23,7 @@ class Answer(Record, frozen=True, kw_only=True):
     """The response of a model to one request, before the run adds its cache key and name.
 
     `text`, `not_text`, `thinking`, `decoding`, `refused`, `served_model` and `fingerprint` are as
-    in `keju.items.Response`; an engine or a baseline sends no parameters. `ignored_usage` are the
-    implausible token counts of the server, which are not in `usage`, as text.
+    in `keju.items.Response`; an engine or a baseline sends no parameters.
     """
 
     text: str
@@ -33,7 +32,6 @@ class Answer(Record, frozen=True, kw_only=True):
     thinking: str = ""
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
-    ignored_usage: str = ""
     lines: tuple[Line, ...] = ()
     decoding: dict[str, str] | None = field(default_factory=dict)
     refused: tuple[str, ...] = ()
@@ -79,18 +77,13 @@ class AskError(KejuError):
     ) -> None:
         super().__init__(message)
         self.kind = kind
-        self.retryable = retryable
-        self.retry_after = retry_after
-        self.overloaded = overloaded
-        self.unreachable = unreachable
+        self.retryable, self.retry_after = retryable, retry_after
+        self.overloaded, self.unreachable = overloaded, unreachable
         self.server_message = server_message
 
-    def with_message(self, message: str) -> AskError:
-        """The same failure with another message."""
-        error = AskError(self.kind, message)
-        for name in ("retryable", "retry_after", "overloaded", "unreachable", "server_message"):
-            setattr(error, name, getattr(self, name))
-        return error
+    def replace_message(self, message: str) -> None:
+        """Give the failure another message."""
+        super().__init__(message)
 
 
 class Decoding(Record, frozen=True, kw_only=True):
@@ -111,9 +104,11 @@ class Decoding(Record, frozen=True, kw_only=True):
     @property
     def common_parameters(self) -> dict[str, float | int | str]:
         """The parameters that are set and have the same name on every server, by name."""
-        names = [name for name in self.__struct_fields__ if name != "extra_body"]
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+        return {name: value for name in PARAMETERS if (value := getattr(self, name)) is not None}
 
+
+PARAMETERS = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
+"""The parameters that have the same name on every server."""
 
 Role = Literal["model", "engine", "answers", "baseline"]
 """A model answers, an engine transcribes, answers are those of others; baselines are floors."""
@@ -196,8 +191,7 @@ NO_DATASET = DatasetAccess()
 class Model:
     """Anything that answers requests: the base class, of which a model needs only `answer`.
 
-    All other members are plain attributes and methods with defaults. Blocking work of `answer`
-    belongs in `asyncio.to_thread`.
+    Blocking work of `answer` belongs in `asyncio.to_thread`.
 
     Attributes:
         name: the model string, e.g. ``openai:gpt-4o`` or ``ppocr``.
@@ -236,10 +230,7 @@ class Model:
         return ""
 
     def source_of(self, request: Request) -> str:
-        """The SHA-256 of the file that has the answer to a request, part of the request's key.
-
-        Empty for models whose answers are not files, and if no file has an answer.
-        """
+        """The SHA-256 of the file with the answer, part of the request's key; empty for none."""
         del request
         return ""
 
@@ -250,6 +241,7 @@ class Model:
 
         Raises:
             AskError: there is no answer.
+            DataError: an image cannot be read.
         """
         raise NotImplementedError
 

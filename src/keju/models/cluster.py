@@ -11,7 +11,7 @@ import msgspec
 
 from keju.clusters import start_ray
 from keju.encoders.folder import best_device
-from keju.errors import KejuError, UsageError
+from keju.errors import DataError, KejuError, UsageError
 from keju.items import Request
 from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.endpoints import is_this_machine
@@ -208,6 +208,8 @@ class _EngineActor:
             return msgspec.msgpack.encode(await self._model.answer(request, images))
         except AskError as error:
             return error.kind, str(error), error.retryable
+        except DataError as error:
+            return "unreadable-image", str(error), False
         except KejuError as error:  # The engine cannot be opened again after its process ended.
             return "engine", str(error), False
 

@@ -15,7 +15,7 @@ import msgspec
 
 from keju.errors import UsageError
 from keju.items import Record
-from keju.models.base import ENDPOINTS, Decoding, ModelOptions
+from keju.models.base import ENDPOINTS, PARAMETERS, Decoding, ModelOptions
 from keju.models.endpoints import Secrets
 from keju.texts import _
 
@@ -25,23 +25,17 @@ MAY_REFUSE = frozenset({"bad-request", "server"})
 """Kinds of failure in which a server may refuse a parameter; some reply to an unknown one with 500.
 """
 
-ASKED_FOR = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
-"""Parts of a model's identity that request a parameter."""
+EXTRA = "extra_body."
+"""What the names of extra fields begin with in a model's identity."""
 
-_EXTRA = "extra_body."
-_NAMES = {
-    "max_tokens": frozenset({
-        "max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "num_predict",
-        "maxTokens", "maxOutputTokens",
-    }),
-    "top_p": frozenset({"top_p", "topP", "p"}),
-    "top_k": frozenset({"top_k", "topK", "k"}),
-    "seed": frozenset({"seed", "random_seed"}),
-    "reasoning_effort": frozenset({
-        "reasoning_effort", "reasoning", "output_config", "thinking", "thinking_config",
-    }),
-}  # fmt: skip
-"""Names under which servers accept a parameter."""
+_SPELLINGS = {
+    "max_tokens": "max_tokens max_completion_tokens max_output_tokens maxTokens maxOutputTokens",
+    "top_p": "top_p topP p",
+    "top_k": "top_k topK k",
+    "seed": "seed random_seed",
+    "reasoning_effort": "reasoning_effort reasoning output_config thinking thinking_config",
+}
+"""Names under which servers, and those that Inspect knows, accept a parameter."""
 
 _DROPPABLE = {
     name: re.compile(rf"(?<![a-z_]){name.replace('_', '_?')}(?![a-z_])", re.IGNORECASE)
@@ -73,10 +67,7 @@ _DTYPES = {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp
 
 
 class Parameters(Record, frozen=True, kw_only=True):
-    """The parameters of one model's requests, without those that its server has refused so far.
-
-    `fields` are those that the user requested; `limit` is this server's name of ``max_tokens``.
-    """
+    """Requested `fields`, those `refused` by the server, and its name of the token `limit`."""
 
     fields: dict[str, Any]
     refused: tuple[str, ...] = ()
@@ -92,10 +83,7 @@ class Parameters(Record, frozen=True, kw_only=True):
         }
 
     def after(self, message: str, tried: Parameters) -> Parameters | None:
-        """The parameters for a new attempt; None if the message refuses none of those sent.
-
-        `tried` are those sent; other requests may have been refused more since.
-        """
+        """The parameters for a new attempt; None if the message refuses none of those `tried`."""
         refused = refused_in(message) & tried.sent.keys()
         renames = _OLD_LIMIT in tried.sent and bool(_NEW_LIMIT_ASKED.search(message))
         if not refused and not renames:
@@ -130,31 +118,44 @@ def as_texts(fields: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def not_sent(identity: Mapping[str, str], decoding: Mapping[str, str] | None) -> tuple[str, ...]:
-    """The parameters that a model's identity requests and that a request did not have.
+def requested_in(identity: Mapping[str, str]) -> list[str]:
+    """The entries of a model's identity that request a parameter, as they are named there."""
+    return [name for name in identity if name in PARAMETERS or name.startswith(EXTRA)]
 
-    Only models behind an endpoint or provider send parameters. `decoding` are the request's fields;
-    None where they are not known, which gives an empty result.
-    """
+
+def not_sent(identity: Mapping[str, str], decoding: Mapping[str, str] | None) -> tuple[str, ...]:
+    """The parameters of a model's identity that a request did not have; none if it is not known."""
     if decoding is None or identity.get("kind") not in ENDPOINTS:
         return ()
     return tuple(
         name
-        for name in identity
-        if (name in ASKED_FOR or name.startswith(_EXTRA))
-        and not _NAMES.get(name, {name.removeprefix(_EXTRA)}) & decoding.keys()
+        for name in requested_in(identity)
+        if decoding.keys().isdisjoint(_SPELLINGS.get(name, name.removeprefix(EXTRA)).split())
     )
 
 
 def fields_of(decoding: Decoding) -> dict[str, Any]:
-    """Every field that decoding adds to a request's body.
+    """Every field that decoding adds to a request's body, as JSON values.
 
     Raises:
-        UsageError: a parameter is given twice with two values.
+        UsageError: an extra field is set by keju, is a parameter with another value, names a
+            secret, or is not JSON.
     """
-    common = decoding.common_parameters
-    for name, value in decoding.extra_body.items():
-        if name in common and common[name] != value:
+    common, extra = decoding.common_parameters, decoding.extra_body
+    if reserved := sorted(_RESERVED & extra.keys()):
+        raise UsageError("--extra-body: keju sets {} itself, so it cannot be given", reserved[0])
+    try:
+        text = msgspec.json.encode(extra).decode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError("--extra-body: a value is not JSON: {}", error) from None
+    if secret := _SECRET.search(text):
+        raise UsageError(
+            "--extra-body: {} looks like a secret, which a run would store. Give keys in "
+            "environment variables",
+            secret[1],
+        )
+    for name, value in extra.items():
+        if common.get(name, value) != value:
             option = "sampling-seed" if name == "seed" else name.replace("_", "-")
             raise UsageError(
                 "{} is {} by --{} or a preset, and {} by --extra-body. Give it once",
@@ -163,14 +164,14 @@ def fields_of(decoding: Decoding) -> dict[str, Any]:
                 option,
                 msgspec.json.encode(value).decode(),
             )
-    return {**common, **decoding.extra_body}
+    return {**common, **msgspec.json.decode(text)}
 
 
 def parse_extra_body(fields: Iterable[str]) -> dict[str, Any]:
-    """Parse extra fields of the body, each spelled ``NAME=JSON``, and check them.
+    """Parse extra fields of the body, each spelled ``NAME=JSON``.
 
     Raises:
-        UsageError: a field does not have that form, or is given twice; as `checked_extra_body`.
+        UsageError: a field does not have that form, or is given twice.
     """
     values: dict[str, Any] = {}
     for field in fields:
@@ -184,28 +185,6 @@ def parse_extra_body(fields: Iterable[str]) -> dict[str, Any]:
                 "{0}='\"…\"'",
                 name,
             ) from None
-    return checked_extra_body(values)
-
-
-def checked_extra_body(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Extra fields of the body as JSON values, checked.
-
-    Raises:
-        UsageError: a field is set by keju, names a secret, or its value is not JSON.
-    """
-    if reserved := sorted(_RESERVED & fields.keys()):
-        raise UsageError("--extra-body: keju sets {} itself, so it cannot be given", reserved[0])
-    try:
-        text = msgspec.json.encode(fields).decode()
-        values: dict[str, Any] = msgspec.json.decode(text)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError("--extra-body: a value is not JSON: {}", error) from None
-    if secret := _SECRET.search(text):
-        raise UsageError(
-            "--extra-body: {} looks like a secret, which a run would store. Give keys in "
-            "environment variables",
-            secret[1],
-        )
     return values
 
 

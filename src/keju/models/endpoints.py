@@ -68,11 +68,7 @@ def destinations_of(url: str) -> tuple[str, ...]:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a host is this machine: ``localhost`` or a loopback address.
-
-    No name is resolved. Addresses of private networks and this machine's own name are other
-    machines here.
-    """
+    """Whether a host is ``localhost`` or a loopback address; no name is resolved."""
     name = host.casefold().rstrip(".")
     if name == "localhost" or name.endswith(".localhost"):
         return True
@@ -135,8 +131,7 @@ def find_keys(environment: Mapping[str, str]) -> list[str]:
 class Secrets:
     """Hides keys in texts, also where JSON escapes their characters.
 
-    Args:
-        keys: the keys; empty ones, short ones (`_SHORTEST`) and placeholders are not hidden.
+    Empty keys, short ones (`_SHORTEST`) and placeholders are not hidden.
     """
 
     def __init__(self, keys: Iterable[str]) -> None:
@@ -152,7 +147,7 @@ class Secrets:
         for key in self._keys:
             text = text.replace(key, "***")
         # The pattern is slow, and a key contains no line break (\\n).
-        may_be_escaped = self._keys and any(mark in text for mark in ("\\u", "\\/"))
+        may_be_escaped = self._keys and ("\\u" in text or "\\/" in text)
         return self._escaped.sub("***", text) if may_be_escaped else text
 
     def hide_bytes(self, body: bytes) -> bytes:

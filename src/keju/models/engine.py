@@ -9,10 +9,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from msgspec.structs import replace
-from PIL import Image
 
-from keju.errors import DataError, KejuError, describe_exception
-from keju.images import open_image
+from keju.errors import KejuError, describe_exception
 from keju.items import Line, Request
 from keju.layout import order_lines, page_text
 from keju.models.base import Answer, AskError, Model, status_of
@@ -36,16 +34,11 @@ class PageReading(NamedTuple):
 class Engine(Model):
     """Transcribes the images of a request, one after the other.
 
-    A subclass has a name, an identity and `read`, which is called in as many threads as there are
-    requests in flight. The text of an image has one row per line, in the engine's order. With
-    `ordering` the lines are in keju's reading order: the text is the running text with its notes in
-    place, one row per column; marginal lines (centre column, head and foot notes) follow the others
-    with their kinds and are not in the text.
-
-    Attributes:
-        program: the engine's name in errors.
-        ordering: whether keju orders the lines; an image with a line without a position is left in
-            the engine's order.
+    A subclass has a name, an identity, a `program` (its name in errors) and `read`, which is called
+    in as many threads as there are requests in flight. The text of an image has one row per line,
+    in the engine's order. With `ordering`, unless a line has no position, the lines are in keju's
+    reading order: the text is the running text with its notes in place, one row per column;
+    marginal lines (centre column, head and foot notes) follow with their kinds and are not in it.
     """
 
     program = ""
@@ -86,13 +79,11 @@ class Engine(Model):
             prefix = f"{index + 1}-" if len(request.images) > 1 else ""
             numbered = enumerate(page.lines, start=1)
             page_lines = [replace(line, id=f"{prefix}{number}") for number, line in numbered]
-            text = page.text
+            text = "\n".join(line.text for line in page_lines) if page.text is None else page.text
             if self.ordering and all(line.polygon for line in page_lines):
                 order = order_lines(page_lines, width=page.size[0], height=page.size[1])
                 text = page_text(order.reading)
                 page_lines = [*order.reading, *order.marginalia]
-            elif text is None:
-                text = "\n".join(line.text for line in page_lines)
             texts.append(text)
             lines += page_lines
             if finish_reason != "length":
@@ -109,15 +100,3 @@ class Engine(Model):
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self.concurrency, thread_name_prefix=self.program)
-
-
-def picture(data: bytes, name: str) -> Image.Image:
-    """An image in colour, upright.
-
-    Raises:
-        AskError: it cannot be read (``unreadable-image``).
-    """
-    try:
-        return open_image(data, name=name)
-    except DataError as error:
-        raise AskError("unreadable-image", str(error)) from None

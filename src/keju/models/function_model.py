@@ -29,14 +29,12 @@ class PythonModel(Model):
     and returns the text of the response. It may be async. An exception in it is a failed response,
     and so is a return value that is not a str.
 
-    keju cannot detect whether a function changed. A run has one `version` of each: resuming it with
-    another is an error, so that answers of two versions are never mixed.
-
     Args:
         name: the model's name in runs, tables and reports, without ``python:``.
         function: the function.
         version: what distinguishes this function from others of the name: a version, a date, a
-            checkpoint.
+            checkpoint. keju cannot detect whether a function changed; resuming a run with another
+            version is an error, so that answers of two versions are never mixed.
         concurrency: how many calls run at the same time. A function that is not async is then
             called from several threads.
 

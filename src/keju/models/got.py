@@ -18,9 +18,10 @@ from keju.encoders.folder import (
     weights_hash,
 )
 from keju.errors import DataError, UsageError
+from keju.images import open_image
 from keju.local_paths import check_local
 from keju.models.base import ModelOptions
-from keju.models.engine import Engine, PageReading, picture
+from keju.models.engine import Engine, PageReading
 
 _MOST_TOKENS = 4096
 """The default maximum of new tokens per image: the limit of its authors."""
@@ -37,10 +38,6 @@ class Got(Engine):
     The directory has the weights in transformers' format (``stepfun-ai/GOT-OCR-2.0-hf``):
     config.json, model.safetensors, the tokenizer's files and preprocessor_config.json. Decoding is
     greedy; float32 on a CPU, bfloat16 on CUDA.
-
-    Raises:
-        UsageError: no directory is named, it is an address, or it does not exist.
-        DataError: the directory does not contain such a model.
     """
 
     program = "GOT-OCR"
@@ -73,7 +70,7 @@ class Got(Engine):
 
     def read(self, data: bytes, name: str) -> PageReading:
         """The text of one image."""
-        image = picture(data, name)
+        image = open_image(data, name=name)
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
 
         model, processor = self._loaded

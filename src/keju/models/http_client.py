@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack
 from socket import gaierror
 
 import aiohttp
@@ -14,31 +12,20 @@ from keju.models.endpoints import Secrets, proxy_for, without_password
 from keju.models.replies import error_of_status, excerpt
 from keju.texts import _
 
-MOST_BYTES = 64 << 20
-"""The maximum size of a reply; a longer one is neither an answer nor a page's text."""
-
-LARGE = 2 << 20
-"""The size in bytes from which a reply is large. No answer of a model is, but a page of an OCR
-service may be."""
-
-_LARGE_AT_A_TIME = 2
-"""The number of large replies of a server that are read at one time. With `MOST_BYTES` this limits
-the memory of a run at any concurrency: the others wait, unread, in their servers."""
+MOST_BYTES = 4 << 20
+"""The maximum size of a reply, several times that of a long answer or of a page's text. It limits
+the memory of a run, because as many replies as requests may be in flight."""
 
 _CONNECT_SECONDS = 30.0
 
 
 class Wire:
-    """Connections to one server, kept open and reused; the run decides how many there are.
+    """Connections to the server at `url`, kept open and reused; the run decides how many there are.
 
-    The environment's proxies are used (HTTPS_PROXY, ALL_PROXY, NO_PROXY), its netrc is not.
-    Redirections are not followed: they would carry the images and the key elsewhere.
-
-    Args:
-        url: the address, to which the path of each request is appended.
-        timeout: seconds for a whole exchange.
-        headers: of all requests.
-        secrets: removed from all replies and errors.
+    An exchange takes `timeout` seconds at most. All requests have the `headers`; `secrets` are
+    removed from all replies and errors. The environment's proxies are used (HTTPS_PROXY, ALL_PROXY,
+    NO_PROXY), its netrc is not. Redirections are not followed: they would carry the images and the
+    key elsewhere.
 
     Raises:
         UsageError: keju cannot use the environment's proxy.
@@ -51,7 +38,6 @@ class Wire:
         self._timeout, self._headers = timeout, headers
         self._proxy = proxy_for(url)
         self._session: aiohttp.ClientSession | None = None
-        self._turns = asyncio.Semaphore(_LARGE_AT_A_TIME)
 
     async def send(
         self,
@@ -62,23 +48,16 @@ class Wire:
     ) -> bytes:
         """Send one request and read the reply of success, of at most `MOST_BYTES`, without keys.
 
-        Args:
-            method: of HTTP.
-            path: appended to the address.
-            data: a form, or pieces of JSON, each of which is released when it is sent.
-            store: gets the body of a success in parts, of any length; the reply then has none.
+        `data` is a form, or pieces of JSON, each of which is released when it is sent. `store` gets
+        the body of a success in parts, of any length; the reply then has none.
 
         Raises:
             AskError: there is no reply, it is longer, or it is not a success.
         """
-        headers = self._headers
-        content: AsyncIterator[bytes] | Mapping[str, str] | aiohttp.FormData | None
+        headers = dict(self._headers)
         if isinstance(data, list):
-            size = str(sum(map(len, data)))
-            headers = {"Content-Type": "application/json", "Content-Length": size, **headers}
-            content = _pieces(data)
-        else:
-            content = data
+            headers["Content-Type"] = "application/json"
+            headers["Content-Length"] = str(sum(map(len, data)))
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0),
@@ -88,46 +67,41 @@ class Wire:
             async with self._session.request(
                 method,
                 f"{self.url}{path}",
-                data=content,
+                data=_pieces(data) if isinstance(data, list) else data,
                 headers=headers,
                 allow_redirects=False,
                 proxy=self._proxy or None,
             ) as reply:
                 is_success = 200 <= reply.status < 300
                 body = await self._read(reply, store if is_success else None)
-            body = self.secrets.hide_bytes(body)
             if is_success:
-                if reply.charset not in {None, "utf-8"}:
-                    body.decode()  # Read as UTF-8, the text of an answer would be damaged.
                 return body
             fields = {name.lower(): self.secrets.hide(text) for name, text in reply.headers.items()}
             failure = error_of_status(reply.status, body, fields)
         except AskError as error:
             failure = error
-        except (aiohttp.ClientError, OSError, UnicodeDecodeError) as error:
+        except (aiohttp.ClientError, OSError) as error:
             failure = _error_of_exception(error)
         if self._proxy:  # It may be away, or answer itself (403, 407, 502).
             proxy = without_password(self._proxy)
-            failure = failure.with_message(_("{} (through the proxy {})", failure.problem, proxy))
-        raise failure.with_message(self.secrets.hide(str(failure)))
+            failure.replace_message(_("{} (through the proxy {})", failure.problem, proxy))
+        failure.replace_message(self.secrets.hide(str(failure)))
+        raise failure
 
     async def _read(
         self, reply: aiohttp.ClientResponse, store: Callable[[bytes], object] | None
     ) -> bytes:
         """The body of a reply; empty where its parts are stored."""
         body = bytearray()
-        async with AsyncExitStack() as turn:
-            async for part in reply.content.iter_any():
-                if store:
-                    store(part)
-                    continue
-                if len(body) <= LARGE < len(body) + len(part):
-                    await turn.enter_async_context(self._turns)
+        async for part in reply.content.iter_any():
+            if store:
+                store(part)
+            else:
                 body += part
-                if len(body) > MOST_BYTES:
-                    problem = _("the reply is longer than {} MB", MOST_BYTES >> 20)
-                    raise AskError("bad-response", problem)
-            return bytes(body)
+            if len(body) > MOST_BYTES:
+                problem = _("the reply is longer than {} MB", MOST_BYTES >> 20)
+                raise AskError("bad-response", problem)
+        return self.secrets.hide_bytes(bytes(body))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -147,23 +121,15 @@ def _error_of_exception(error: Exception) -> AskError:
     """Classify an exception raised instead of a reply."""
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return error_of_status(error.status, error.message, error.headers or {})
-    if isinstance(error, UnicodeDecodeError):
-        return AskError("bad-response", _("the reply is not in UTF-8"))
-    causes: list[BaseException] = []
-    cause: BaseException | None = error
-    while cause is not None and len(causes) < 10:
+    causes: list[BaseException] = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) and len(causes) < 10:
         causes.append(cause)
-        cause = cause.__cause__ or cause.__context__
-    texts = (str(cause) for cause in reversed(causes) if str(cause))
-    words = excerpt(next(texts, type(error).__name__))
+    words = excerpt(next(filter(None, map(str, reversed(causes))), type(error).__name__))
     if any(isinstance(cause, TimeoutError) for cause in causes):
         problem = _("the server did not answer in time: {}", words)
         return AskError("timeout", problem, retryable=True)
     if any(isinstance(cause, aiohttp.InvalidURL) for cause in causes):
         return AskError("bad-request", _("not a usable address: {}", words))
-    return AskError(
-        "connection",
-        _("the connection failed: {}", words),
-        retryable=True,
-        unreachable=any(isinstance(cause, ConnectionRefusedError | gaierror) for cause in causes),
-    )
+    unreachable = any(isinstance(cause, ConnectionRefusedError | gaierror) for cause in causes)
+    problem = _("the connection failed: {}", words)
+    return AskError("connection", problem, retryable=True, unreachable=unreachable)

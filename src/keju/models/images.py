@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod, sqrt
 from pathlib import PurePosixPath
 from typing import Self
@@ -38,10 +37,10 @@ class Fit(Record, frozen=True, kw_only=True):
     max_bytes: int | None = None
 
     def check(self) -> None:
-        """Check the limits.
+        """Check the limits: 1 pixel and 1,000 bytes, or more.
 
         Raises:
-            UsageError: below 1 pixel, or below 1,000 bytes.
+            UsageError: a limit is lower.
         """
         limits = (("--max-pixels", self.max_pixels, 1), ("--max-bytes", self.max_bytes, 1000))
         for option, limit, least in limits:
@@ -53,10 +52,8 @@ class Fit(Record, frozen=True, kw_only=True):
         """The entries of a model's identity; empty where there are no limits."""
         limits = {"max_pixels": self.max_pixels, "max_bytes": self.max_bytes}
         identity = {name: str(limit) for name, limit in limits.items() if limit is not None}
-        if identity:
-            method = f"Lanczos, JPEG {_QUALITY} or PNG as stored, Pillow {PIL.__version__}"
-            identity["resize"] = method
-        return identity
+        method = f"Lanczos, JPEG {_QUALITY} or PNG as stored, Pillow {PIL.__version__}"
+        return {**identity, "resize": method} if identity else {}
 
     @classmethod
     def of(cls, identity: Mapping[str, str]) -> Self:
@@ -120,43 +117,19 @@ def mime_of(ref: ImageRef) -> str:
     return f"image/{_SUBTYPES.get(extension, extension)}"
 
 
-class DataUrls:
-    """A cache of recent ``data:`` URLs, each a JSON string with its quotes.
+async def data_urls(request: Request, images: Sequence[bytes], fit: Fit) -> list[bytes]:
+    """The URLs of the images of a request within the limits, each a JSON string with its quotes.
 
-    Several models, rounds and questions use the same image close together. The size is limited to
-    `capacity` bytes and not to a number of images because pages differ a hundredfold in size.
+    Raises:
+        DataError: an image has no media type or cannot be decoded.
     """
-
-    def __init__(self, capacity: int = 6 << 20) -> None:
-        self.capacity = capacity
-        self.size = 0
-        self._urls: OrderedDict[tuple[str, str, Fit], bytes] = OrderedDict()
-
-    async def get(self, ref: ImageRef, read: Callable[[], bytes], fit: Fit) -> bytes:
-        """The URL of an image within the limits of a model; `read` is called if it is not cached.
-
-        Raises:
-            DataError: the image has no media type, cannot be decoded, or `read` raised it.
-        """
-        mime, touched = mime_of(ref), fit.touches(ref)
-        name = (ref.sha256, mime, fit if touched else Fit())
-        if name in self._urls:
-            self._urls.move_to_end(name)
-            return self._urls[name]
-        data = read()
-        if touched:
+    urls = []
+    for index, ref in enumerate(request.images):
+        data, mime = images[index], mime_of(ref)
+        if fit.touches(ref):
             data, mime = await asyncio.to_thread(fit.fitted, data, ref)
-        url = b"".join((f'"data:{mime};base64,'.encode(), base64.b64encode(data), b'"'))
-        if name not in self._urls:  # another request may have cached it meanwhile
-            self._urls[name] = url
-            self.size += len(url)
-        while self.size > self.capacity:
-            self.size -= len(self._urls.popitem(last=False)[1])
-        return url
-
-
-DATA_URLS = DataUrls()
-"""The one cache of all models of this process."""
+        urls.append(b"".join((f'"data:{mime};base64,'.encode(), base64.b64encode(data), b'"')))
+    return urls
 
 
 def unsupported_image_reason(request: Request, fit: Fit) -> str:

@@ -14,59 +14,36 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import msgspec
 
-from keju.errors import DataError, UsageError, number_of, printable, shortened
+from keju.errors import DataError, UsageError, number_of
 from keju.items import Request, Usage
-from keju.models.base import (
-    PUBLIC_ENDPOINT,
-    Answer,
-    AskError,
-    Model,
-    ModelOptions,
-    status_of,
-)
+from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, Model, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts, check_no_secret, fields_of
 from keju.models.endpoints import Secrets, checked_url, destinations_of
 from keju.models.http_client import Wire
-from keju.models.images import DATA_URLS, unsupported_image_reason
+from keju.models.images import data_urls, unsupported_image_reason
 from keju.models.openai_batches import Batches
-from keju.models.replies import (
-    error_of_object,
-    excerpt,
-    json_value,
-    reason_word,
-    states_error,
-    status_of_ending,
-)
+from keju.models.replies import error_of_object, excerpt, json_value, status_of_ending
 from keju.text import read_content
 from keju.texts import _
 
 _A_URL = msgspec.Raw(b"\0")  # a placeholder for an image; JSON never contains this byte
-_LONGEST_NAME = 120
 _MOST_TOKENS = 20_000_000
 """Maximum tokens in one direction of one request: more than any context of current models."""
 
 _LIST_SECONDS = 10.0
-_NO_PARAMETERS = Parameters(fields={})
 
 
 class OpenAICompatible(Model):
-    """One model of one OpenAI-compatible server.
+    """The model of one OpenAI-compatible server that the server knows as `model`.
 
-    Args:
-        model: the model's name, as the server knows it.
-        options: of these, a server with a base URL of its own may need no key.
-
-    Attributes:
-        parameters: those that are sent now.
+    `parameters` are those that are sent now. A server with a base URL of its own may need no key.
 
     Raises:
-        UsageError: no model is named, the base URL is not usable, or the public endpoint would be
-            asked without a key.
+        UsageError: no model is named, the base URL is not usable, or a key is missing.
     """
 
     concurrency = 32
@@ -76,8 +53,7 @@ class OpenAICompatible(Model):
         if not model.strip():
             raise UsageError("openai: needs a model's name after it, as in openai:gpt-4o")
         self.name = f"openai:{model}"
-        self._model = model
-        self._options = options
+        self._model, self._options = model, options
         url = options.base_url or os.environ.get("OPENAI_BASE_URL") or PUBLIC_ENDPOINT
         place = f"the variable {options.api_key_env}"
         endpoint = checked_url(url, "a base URL", "http://localhost:8000/v1", place)
@@ -93,13 +69,12 @@ class OpenAICompatible(Model):
                 model,
                 options.api_key_env,
             )
-        secrets = Secrets([key])
-        if key:
-            check_no_secret(self.name, options, secrets)
         self.destinations = destinations_of(endpoint)
+        self.parameters = Parameters(fields=fields_of(options.decoding))
         named = {"kind": "openai", "endpoint": endpoint, "model": model}
         self.identity = {**named, **options.asked_for}
-        self.parameters = Parameters(fields=fields_of(options.decoding))
+        secrets = Secrets([key])
+        check_no_secret(self.name, options, secrets)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._wire = Wire(endpoint, options.timeout, headers, secrets)
 
@@ -110,9 +85,7 @@ class OpenAICompatible(Model):
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Send the request once, and again without a parameter that the server does not support.
 
-        A decoding parameter that the server does not accept is not sent from then on, and every
-        answer records the parameters that were actually sent: vendors differ, and a run should not
-        fail because of that.
+        Such a parameter is not sent from then on, and every answer records those that were sent.
         """
         sent = self.parameters
         body = await self.body(request, images)
@@ -141,18 +114,13 @@ class OpenAICompatible(Model):
             content = [*[image] * len(request.images), {"type": "text", "text": request.prompt}]
         messages.append({"role": "user", "content": content})
         fields = {"model": self._model, "messages": messages, **self.parameters.sent}
-        frame = msgspec.json.encode(fields)
+        pieces = msgspec.json.encode(fields).split(bytes(_A_URL))
         try:
-            urls = [
-                await DATA_URLS.get(ref, partial(images.__getitem__, index), self._options.fit)
-                for index, ref in enumerate(request.images)
-            ]
+            urls = await data_urls(request, images, self._options.fit)
         except DataError as error:
             raise AskError("unreadable-image", str(error)) from None
-        head, *frames = frame.split(bytes(_A_URL))
-        pieces = [head]
-        for url, part in zip(urls, frames, strict=True):
-            pieces += (url, part)
+        for index, url in enumerate(urls):
+            pieces.insert(2 * index + 1, url)
         return pieces
 
     async def diagnosis(self) -> str:
@@ -165,10 +133,10 @@ class OpenAICompatible(Model):
                 listed = _object(json_value(reply)).get("data") or ()
                 names = [name for model in listed if (name := str(_object(model).get("id", "")))]
                 if names and (path or self._model not in names):
-                    shown = ", ".join(printable(shortened(name, 80)) for name in names[:10])
+                    shown = ", ".join(excerpt(name, 80) for name in names[:10])
                     more = f" … and {len(names) - 10:,} more" if len(names) > 10 else ""
-                    count = number_of(len(names), "model")
                     place = f" at {endpoint}{path}" if path else ""
+                    count = number_of(len(names), "model")
                     return f"The server{place} lists {count}: {shown}{more}"
         return ""
 
@@ -181,10 +149,8 @@ class OpenAICompatible(Model):
         await self._wire.close()
 
 
-def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
+def read_answer(body: bytes, sent: Parameters | None = None) -> Answer:
     """Parse the reply to a request with those parameters; the content is kept as it was returned.
-
-    `thinking` is only the content of a separate field (``reasoning_content`` or ``reasoning``).
 
     Raises:
         AskError: it contains no answer: not JSON, no choice, an error instead (``bad-response`` or
@@ -201,7 +167,9 @@ def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
     choice = _object(choices[0] if choices and isinstance(choices, list) else None)
     message = _object(choice.get("message"))
     for part in (completion, choice, message):
-        if (error := part.get("error")) and states_error(error):
+        error = part.get("error")
+        # Some servers send an error whose fields are all empty beside each answer.
+        if isinstance(error, str | list) or any(_object(error).values()):
             raise error_of_object(error)
     if not isinstance(choice.get("message"), dict):
         raise error_of_object(reply)
@@ -213,31 +181,29 @@ def read_answer(body: bytes, sent: Parameters = _NO_PARAMETERS) -> Answer:
     if not text and (refusal := read_content(message.get("refusal")).text):
         raise AskError("refused", excerpt(refusal))
     reasoning = read_content(message.get("reasoning_content") or message.get("reasoning"))
-    reason = reason_word(choice.get("finish_reason") or choice.get("native_finish_reason"))
+    reason = choice.get("finish_reason") or choice.get("native_finish_reason") or ""
+    reason = reason.strip() if isinstance(reason, str) else json.dumps(reason)
     counts = _object(completion.get("usage"))
     details = _object(counts.get("completion_tokens_details"))
-    usage, ignored = checked_usage(
-        counts.get("prompt_tokens"),
-        counts.get("completion_tokens"),
-        details.get("reasoning_tokens"),
-        text,
-    )
-    names = [
-        excerpt(name, _LONGEST_NAME) if isinstance(name, str) else ""
-        for name in (completion.get("model"), completion.get("system_fingerprint"))
-    ]
+    names = (completion.get(name) for name in ("model", "system_fingerprint"))
+    served, fingerprint = (excerpt(name, 120) if isinstance(name, str) else "" for name in names)
+    parameters = sent or Parameters(fields={})
     return Answer(
         text=text,
         not_text=content.not_text,
         thinking=reasoning.text or reasoning.thinking or content.thinking,
-        status=status_of(text) if reason == "stop" else status_of_ending(reason, text),
+        status=status_of_ending(reason, text),
         finish_reason=reason,
-        usage=usage,
-        ignored_usage=ignored,
-        decoding=as_texts(sent.sent),
-        refused=sent.refused,
-        served_model=names[0],
-        fingerprint=names[1],
+        usage=plausible_usage(
+            counts.get("prompt_tokens"),
+            counts.get("completion_tokens"),
+            details.get("reasoning_tokens"),
+            text,
+        ),
+        decoding=as_texts(parameters.sent),
+        refused=parameters.refused,
+        served_model=served,
+        fingerprint=fingerprint,
     )
 
 
@@ -246,29 +212,20 @@ def _object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def checked_usage(
-    prompt: object, completion: object, reasoning: object, text: str
-) -> tuple[Usage, str]:
-    """The plausible token counts of a reply, and the others as ``name value``, joined by commas.
+def plausible_usage(prompt: object, completion: object, reasoning: object, text: str) -> Usage:
+    """The token counts of a reply that can be right; keju's own estimate replaces the others.
 
     Costs and limits are computed from these numbers, and a gateway may report anything. A count
     that is not a whole number from 0 to 20 million is not used, nor is 0 for a prompt or for the
-    answer `text` that exist; keju's own estimate then replaces it. `reasoning` tokens are part of
-    the tokens of the completion.
+    answer `text` that exist.
     """
-    reported = {
-        "input_tokens": ("prompt_tokens", prompt, 1),
-        "output_tokens": ("completion_tokens", completion, 1 if text.strip() else 0),
-        "thinking_tokens": ("reasoning_tokens", reasoning, 0),
-    }
-    counts: dict[str, int] = {}
-    ignored: list[str] = []
-    for field, (name, value, least) in reported.items():
-        count = int(value) if isinstance(value, float) and value.is_integer() else value
-        if type(count) is int and least <= count <= _MOST_TOKENS:
-            counts[field] = count
-        elif value is not None:
-            # The digits of a huge number are not written out.
-            is_huge = type(count) is int and abs(count) > 10**18
-            ignored.append(f"{name} {'more than 10^18' if is_huge else excerpt(str(value), 40)}")
-    return Usage(**counts), ", ".join(ignored)
+
+    def plausible(count: object, least: int) -> int | None:
+        whole = int(count) if isinstance(count, float) and count.is_integer() else count
+        return whole if type(whole) is int and least <= whole <= _MOST_TOKENS else None
+
+    return Usage(
+        input_tokens=plausible(prompt, 1),
+        output_tokens=plausible(completion, 1 if text.strip() else 0),
+        thinking_tokens=plausible(reasoning, 0),
+    )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from functools import cached_property
-from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,15 @@ import numpy as np
 
 from keju.errors import PrerequisiteError
 from keju.files import sha256_file
+from keju.images import open_image
 from keju.items import Line
 from keju.models.base import AskError, ModelOptions
-from keju.models.engine import Engine, PageReading, picture
+from keju.models.engine import Engine, PageReading
 from keju.texts import _
 
-_INSTALL = 'pip install "keju[ocr]"'
-
 _READING_ORDER = "keju 0.1.0"
-"""The name of the rule that orders lines (`order_lines`).
-
-It is part of the cache keys of responses. Change it only if the order of lines changes: an
-interrupted run is then not continued in another order.
-"""
+"""The name of the rule that orders lines (`order_lines`), part of request keys. Change it if the
+order of lines changes: an interrupted run is then not continued in another order."""
 
 _MODELS = {"Det": "PP-OCRv6_det_small.onnx", "Rec": "PP-OCRv6_rec_small.onnx"}
 
@@ -42,16 +37,12 @@ class PPOCR(Engine):
     """Transcribes page images, offline; the model string is ``ppocr``.
 
     The engine finds one box per column (or half column) and lists boxes from the top left; keju
-    puts them into reading order, unless ``reading_order`` is off. Pages are read concurrently, as
-    many as there are cores (at most 4). A page's text does not depend on the other pages, nor a
-    line's on the other lines of its page.
+    puts them into reading order, unless ``reading_order`` is off. Pages are read concurrently. A
+    page's text does not depend on the other pages, nor a line's on the other lines of its page.
 
     Source: RapidOCR 3.10.0 with its own settings, except that the 180° classifier is off (it
     changes nothing on upright pages), lines are recognised one by one, and the models are named, so
     that nothing is ever downloaded.
-
-    Raises:
-        PrerequisiteError: the engine, its runtime or a model file is not installed.
     """
 
     name = "ppocr"
@@ -78,12 +69,9 @@ class PPOCR(Engine):
 
     @property
     def settings(self) -> dict[str, object]:
-        """RapidOCR's settings that affect speed or the text of a line.
-
-        In a batch a line is padded to the longest one's width, so its text would depend on the
-        other lines.
-        """
+        """RapidOCR's settings that affect speed or the text of a line."""
         return {
+            # In a batch a line is padded to the longest one's width: its text would depend on it.
             "Rec.rec_batch_num": 1,
             "EngineConfig.onnxruntime.intra_op_num_threads": self.threads,
             # Memory is kept between requests: without it detection takes 1.5 times as long.
@@ -106,7 +94,7 @@ class PPOCR(Engine):
 
     def read(self, data: bytes, name: str) -> PageReading:
         """The lines of one image, unless it is too long."""
-        image = picture(data, name)
+        image = open_image(data, name=name)
         if max(image.size) > _LONGEST * min(image.size):
             problem = _(
                 "RapidOCR cannot read an image of {} pixels, which is more than {} times as long "
@@ -136,14 +124,16 @@ class PPOCR(Engine):
 
 
 def _find_models() -> dict[str, Path]:
-    """The models in RapidOCR's wheel, by the part that uses them."""
-    spec = find_spec("rapidocr")
-    if spec is None or not spec.origin or find_spec("onnxruntime") is None:
-        raise PrerequisiteError(_("the OCR engine 'ppocr'"), _INSTALL)
-    folder = Path(spec.origin).parent / "models"
+    """The models in RapidOCR's wheel, by the part that uses them.
+
+    Raises:
+        PrerequisiteError: one is not there.
+    """
+    folder = Path(str(distribution("rapidocr").locate_file("rapidocr/models")))
     for name in _MODELS.values():
         if not (folder / name).is_file():
-            raise PrerequisiteError(_("the model {} of the OCR engine 'ppocr'", name), _INSTALL)
+            missing = _("the model {} of the OCR engine 'ppocr'", name)
+            raise PrerequisiteError(missing, 'pip install "keju[ocr]"')
     return {part: folder / name for part, name in _MODELS.items()}
 
 

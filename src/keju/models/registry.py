@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from keju.errors import PrerequisiteError, UsageError, did_you_mean, nearest_names
 from keju.files import shipped_toml
-from keju.items import Item, Record
+from keju.items import Item
 from keju.models.base import (
     ENDPOINTS,
     NO_DATASET,
@@ -32,7 +32,6 @@ from keju.models.base import (
     Role,
 )
 from keju.models.function_model import PluginModel
-from keju.models.images import Fit
 from keju.registry import Plugin, PluginError, Registry, describe_broken
 from keju.texts import _, using
 
@@ -43,28 +42,17 @@ _VERSION = re.compile(r"[\s,;@(]")
 """The separators between a tool's name and its version."""
 
 
-class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A kind of model as kinds.toml or a plug-in declares it.
+class ModelKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A kind of model as kinds.toml, which explains the fields, or a plug-in declares it.
 
-    Attributes:
-        spelling: the model string: ``KIND``, or ``KIND:PART`` with the part to fill in as capitals.
-        role: its role in reports.
-        what: one line for ``keju models``.
-        opens: makes the model, from the part (if there is one), `ModelOptions` and, with `dataset`,
-            `DatasetAccess`. In kinds.toml: module of keju.models and name; empty for a kind that
-            another package of keju declares.
-        checks: checks the part without a dataset; only in kinds.toml, module and name.
-        packages: packages that must be importable.
-        program: a program that must be on the path.
-        install: how packages or program are installed.
-        key: the environment variable with its key.
-        local: whether it computes on this machine, so that it runs and is timed alone.
-        dataset: whether it uses data of the dataset besides its requests; only in kinds.toml.
+    `opens` of a plug-in is its class or function, not a name; it is empty for a kind that another
+    package of keju declares. `checks` checks the part of the model string without a dataset. In
+    lists `plugin` names the plug-in that provides the kind, and `problem` why it cannot be used.
     """
 
     spelling: str
-    role: Role
-    what: str
+    role: Role = "model"
+    what: str = ""
     opens: Any = ""
     checks: str = ""
     packages: tuple[str, ...] = ()
@@ -73,6 +61,8 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     key: str = ""
     local: bool = False
     dataset: bool = False
+    plugin: str = ""
+    problem: str = ""
 
     @property
     def kind(self) -> str:
@@ -87,10 +77,10 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     @property
     def missing(self) -> str:
         """How to install what is missing here; empty if nothing is."""
-        is_complete = not self.program or shutil.which(self.program) is not None
+        has_program = not self.program or shutil.which(self.program) is not None
         # Only the parent packages are imported.
         with suppress(ModuleNotFoundError):
-            if is_complete and all(find_spec(package) for package in self.packages):
+            if has_program and all(find_spec(package) for package in self.packages):
                 return ""
         return self.install
 
@@ -102,18 +92,23 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         with using("en"):
             return _("a key in {}, or --base-url to a server that takes none", self.key)
 
+    @property
+    def row(self) -> dict[str, str]:
+        """The row of ``keju models --json``."""
+        names = ("kind", "spelling", "what", "role", "missing", "unset", "plugin", "problem")
+        return {name: getattr(self, name) for name in names}
 
-Kinds = tuple[ModelDeclaration, ...]
+
+Kinds = tuple[ModelKind, ...]
 """The declarations of one kind; only keju's own have several spellings."""
 
 
 def _own_kinds() -> dict[str, str | Kinds]:
     kinds: dict[str, Kinds] = {}
-    for declaration in shipped_toml("keju.models", "kinds.toml", dict[str, Kinds])["kinds"]:
-        kind = declaration.spelling.partition(":")[0]
+    for kind in shipped_toml("keju.models", "kinds.toml", dict[str, Kinds])["kinds"]:
         # An installed package declares its kind itself.
-        if declaration.opens or declaration.missing:
-            kinds[kind] = (*kinds.get(kind, ()), declaration)
+        if kind.opens or kind.missing:
+            kinds[kind.kind] = (*kinds.get(kind.kind, ()), kind)
     return dict(kinds)
 
 
@@ -121,37 +116,13 @@ MODELS: Registry[Kinds] = Registry("model", "models", _own_kinds)
 """Every kind of model, by the word before the colon."""
 
 
-def declarations() -> Iterator[ModelDeclaration]:
-    """Every kind that can be used, with the ones for beginners first."""
-    for kinds in MODELS.list_usable():
-        yield from kinds
-
-
-class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """A kind of model, for lists.
-
-    `missing` and `unset` are those of `ModelDeclaration`. `plugin` names the plug-in that provides
-    the kind, `problem` why that plug-in cannot be used.
-    """
-
-    kind: str
-    spelling: str
-    what: str = ""
-    role: Role = "model"
-    missing: str = ""
-    unset: str = ""
-    plugin: str = ""
-    problem: str = ""
-
-
-def model_kinds() -> tuple[ModelKind, ...]:
+def model_kinds() -> list[ModelKind]:
     """Every kind of model, with the ones for beginners first, then those of plug-ins."""
-    kinds = []
+    kinds: list[ModelKind] = []
     for name, declared, plugin, problem in MODELS.iter_entries():
-        broken = ModelKind(kind=name, spelling=name, problem=problem)
-        rows = [msgspec.convert(row, ModelKind, from_attributes=True) for row in declared or ()]
-        kinds += [replace(row, plugin=str(plugin or "")) for row in rows or [broken]]
-    return tuple(kinds)
+        broken = ModelKind(spelling=name, problem=problem)
+        kinds += [replace(kind, plugin=str(plugin or "")) for kind in declared or (broken,)]
+    return kinds
 
 
 def parts_of(spec: str) -> list[str]:
@@ -172,22 +143,17 @@ def role_of(spec: str) -> Role | None:
         return "model"
     if kind == "ocr+llm" and role_of(parts_of(spec)[-1]) == "baseline":
         return "baseline"
-    try:
-        kinds = MODELS.get(kind)
-    except PluginError:
-        kinds = None
-    return _declaration_in(kinds, spec).role if kinds else None
+    with suppress(PluginError):
+        if kinds := MODELS.get(kind):
+            return _declaration_in(kinds, spec).role
+    return None
 
 
 def drafted_by(item: Item, model: str) -> bool:
-    """Whether the model, or a part of it, wrote the draft of the item: its score is then biased.
+    """Whether a model of a run, or a part of it, wrote the draft of the item: a biased score.
 
     A tool and a model are the same if their names are, in any version, because another version of
     an engine makes similar errors. A model of an endpoint is the same in every harness.
-
-    Args:
-        item: the item. A step ``draft`` in its provenance names the tool.
-        model: the model string of a run, e.g. ``ppocr`` or ``ocr+llm:ppocr+openai:MODEL``.
     """
     tools = [step.tool for step in item.provenance if step.step == "draft" and step.tool.strip()]
     return any(not _names_in(model).isdisjoint(_names_in(tool)) for tool in tools)
@@ -203,7 +169,7 @@ def _names_in(spec: str) -> set[str]:
     kind, __, model = spec.casefold().partition(":")
     if kind == "inspect":
         model = model.partition("/")[2]
-    return {f"model:{model}" if kind in {"openai", "inspect"} else spec.casefold()}
+    return {f"model:{model}" if kind in ENDPOINTS else spec.casefold()}
 
 
 def open_models(
@@ -217,17 +183,15 @@ def open_models(
     """
     if not specs:
         raise UsageError("no model is given. Name one with --model; keju models lists them")
-    if options.fit != Fit():
-        options.fit.check()
+    options.fit.check()
     models = [
         open_model(spec, options, access) if isinstance(spec, str) else spec for spec in specs
     ]
     names = [model.name for model in models]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(
-                "{} is the name of two models, or is given twice. Choose different names", name
-            )
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(
+            "{} is the name of two models, or is given twice. Choose different names", twice[0]
+        )
     # Decoding parameters may come from a preset, so that they are not an error.
     of_servers = {
         "--system-prompt": options.system_prompt,
@@ -258,7 +222,7 @@ def open_model(spec: str, options: ModelOptions, access: DatasetAccess = NO_DATA
     """
     kind, __, rest = spec.partition(":")
     declared = _usable(spec)
-    arguments: list[object] = [rest] if declared.takes else []
+    arguments: list[object] = [rest] if any(other.takes for other in MODELS[kind]) else []
     arguments += [options, access] if declared.dataset else [options]
     model: Model
     if isinstance(declared.opens, str):
@@ -288,14 +252,14 @@ def check_models(specs: Sequence[str]) -> None:
             resolve_name(f"keju.models.{declared.checks}")(spec.partition(":")[2])
 
 
-def _usable(spec: str) -> ModelDeclaration:
+def _usable(spec: str) -> ModelKind:
     """The declaration of a model string whose kind can be used on this machine."""
     kind = spec.partition(":")[0]
     if kind == PYTHON:
         raise UsageError("{} is a Python function, which only keju.run can use (docs/api.md)", spec)
     kinds = MODELS.get(kind)
     if kinds is None:
-        names = [declared.spelling for declared in declarations()]
+        names = [declared.spelling for usable in MODELS.list_usable() for declared in usable]
         near = [spelling for spelling in names if spelling.partition(":")[2] == spec]
         # A name without a kind is most often that of a model of a server.
         near = near or nearest_names(kind, MODELS) or [f"openai:{spec}"]
@@ -315,7 +279,7 @@ def _usable(spec: str) -> ModelDeclaration:
     return declared
 
 
-def _declaration_in(kinds: Kinds, spec: str) -> ModelDeclaration:
+def _declaration_in(kinds: Kinds, spec: str) -> ModelKind:
     """The declaration of a kind that matches a model string, or has a part to fill in.
 
     ``replay:NAME=FOLDER`` gives a name, unless ``NAME=FOLDER`` is itself a file or directory.
@@ -324,7 +288,7 @@ def _declaration_in(kinds: Kinds, spec: str) -> ModelDeclaration:
     gives_name = re.match(r"[^/\\=]*=", rest) is not None
     with suppress(OSError):  # It is too long for a path.
         gives_name = gives_name and not Path(rest).exists()
-    exact = [declared for declared in kinds if declared.spelling == spec]
-    taking = [declared for declared in kinds if declared.takes]
-    matching = [declared for declared in taking if ("=" in declared.spelling) == gives_name]
+    exact = [kind for kind in kinds if kind.spelling == spec]
+    taking = [kind for kind in kinds if kind.takes]
+    matching = [kind for kind in taking if ("=" in kind.spelling) == gives_name]
     return (exact or matching or taking or kinds)[0]

@@ -1,16 +1,14 @@
 """Parsers of servers' replies: JSON, errors, waits, and reasons why an answer ended.
 
-Replies of all servers are read here: of chat completions, batches and OCR services. They are
-untrusted, and a whole answer is not thrown away because its JSON is damaged.
+Untrusted replies of all servers are read here: of chat completions, batches and OCR services.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from operator import itemgetter
@@ -41,56 +39,36 @@ _OVERLOADED = frozenset({429, 503, 529})
 _RETRYABLE = frozenset({"rate", "timeout", "server"})
 
 _SPECIFIC: Final = (
-    (re.compile("content.?filter|content.?policy|responsibleai|data_inspection|moderation|^1301$"),
-     "refused"),
-    (re.compile("invalid_(?:base64_)?image|image_parse|unsupported_image"), "unreadable-image"),
-    (re.compile("insufficient_(?:quota|balance)|billing_hard|arrearage|current_quota|overdue|^1113$"),
-     "auth"),
+    ("refused", re.compile(
+        r"content.?filter|content.?policy|responsibleai|data_inspection|moderation|\b1301\b")),
+    ("unreadable-image", re.compile("invalid_(?:base64_)?image|image_parse|unsupported_image")),
+    ("auth", re.compile(
+        r"insufficient_(?:quota|balance)|billing_hard|arrearage|current_quota|overdue|\b1113\b")),
 )  # fmt: skip
 """Codes of errors that are more specific than the HTTP status (1301, 1113: Zhipu)."""
 
-_STATUS_OF_WORD: Final = (
-    (re.compile("unauth|authentication|permission|forbidden|api_?key"), 401),
-    (re.compile("billing"), 402),
-    (re.compile("not_found"), 404),
-    (re.compile("exhausted|rate_limit|too_many_requests|throttl"), 429),
-    (re.compile("invalid|failed_precondition|out_of_range|bad_?request|context_length|too_large"),
-     400),
-    (re.compile("unavailable|overloaded"), 503),
-    (re.compile("deadline|timeout"), 504),
-    (re.compile("^internal|^api_error|server_error"), 500),
-)  # fmt: skip
-"""The HTTP status of the words with which vendors and gRPC class their errors, in lower case."""
-
 _CODE = re.compile(r"""(code|status|type)\\*"\s*:\s*\\*"?([\w.-]+)""")
 """A code of an error in JSON, also in JSON inside a text, where quotes are escaped."""
+
+_HTTP_STATUS = re.compile("[45][0-9]{2}")
 
 _MESSAGES = ("error", "message", "detail", "msg", "error_msg")
 """Names of the field with the words about an error, or with the error itself."""
 
 _ENDINGS: Final = (
-    (re.compile("rate_limit.*"), "rate"),
-    (re.compile("time_?limit|timed?_?out"), "timeout"),
-    (re.compile(".*filter.*|.*policy.*|.*safety.*|.*prohibited.*|.*recitation.*|.*toxic.*|sensitive"
-                "|refusal|guardrail_.*|moderation|blocklist|spii"), "filtered"),
-    (re.compile(".*length.*|.*limit.*|.*max.*|.*window_exceeded|.*truncat.*|incomplete"),
-     "truncated"),
-    (re.compile("|stop(?:ped)?|(?:stop|eos|end)_.*|eos|end|finish(?:ed)?|completed?|normal|done"
-                "|tool_(?:calls?|use)|function_call|null|none|(?:.*_)?unspecified"), "answered"),
-    (re.compile(".*error|fail(?:ed|ure)|abort.*|cancel.*|interrupted|disconnect.*|(?:un)?load(?:ed)?"
-                "|insufficient_system_resource|overloaded|other|unknown|malformed_.*"), "server"),
+    ("rate", re.compile("rate_?limit")),
+    ("timeout", re.compile("time_?limit|timed?_?out")),
+    ("filtered", re.compile(
+        "filter|policy|safety|prohibited|recitation|toxic|sensitive|refusal|guardrail|moderation"
+        "|blocklist|spii")),
+    ("truncated", re.compile("length|limit|max|window_exceeded|truncat|incomplete")),
+    ("server", re.compile(
+        "error|fail|abort|cancel|interrupt|disconnect|load|insufficient|other|unknown|malformed")),
+    ("answered", re.compile(
+        r"^\s*$|stop|(?<![a-z])(?:eos|end)|finish|complete|normal|done|tool|function|null|none")),
 )  # fmt: skip
-"""Finish reasons of servers, in lower case with ``_`` between words: each with the status of the
-answer, or the kind of failure. A model that calls a tool which it does not have has answered."""
-
-_INCOMPLETE: Final[dict[str, Status]] = {"truncated": "truncated", "filtered": "filtered"}
-_NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s-]+")
-_ENUMERATION = re.compile(r"^(?:\w+\.)?(?:(?:finish|stop)_?reason[._])?")
-_LONGEST_REASON = 60
-
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_PADDING = " \t\r\n\x00\ufeff"
-_DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
+"""Words in a finish reason, each with the status of the answer or the kind of failure; the first
+that occurs counts. A model that calls a tool which it does not have has answered."""
 
 
 def excerpt(text: str, length: int = 300) -> str:
@@ -100,24 +78,16 @@ def excerpt(text: str, length: int = 300) -> str:
     return plain if len(plain) <= length else f"{plain[: length - 1]}…"
 
 
-def json_value(body: bytes | str) -> object:
-    """The JSON value in a reply, also where what follows it or single characters are damaged.
-
-    Bytes of no character and half a surrogate pair become U+FFFD; ``NaN`` and infinite numbers,
-    which JSON does not have, become null.
+def json_value(body: bytes) -> object:
+    """The JSON value in a reply.
 
     Raises:
-        ValueError: the reply does not begin with a whole value.
+        ValueError: it is not JSON in UTF-8.
     """
-    with suppress(ValueError, RecursionError):
-        return msgspec.json.decode(body)
-    text = body if isinstance(body, str) else body.decode("utf-8", "replace")
     try:
-        value, __ = _DECODER.raw_decode(text.strip(_PADDING))
-        repaired = json.dumps(value, ensure_ascii=False)
+        return msgspec.json.decode(body)
     except RecursionError as error:
         raise ValueError(str(error)) from None
-    return msgspec.json.decode(_LONE_SURROGATE.sub("\ufffd", repaired))
 
 
 def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> AskError:
@@ -128,17 +98,15 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         body: the reply, or an error object in it.
         headers: of the reply; names in lower case, or a mapping that ignores case.
     """
-    error: object = body
+    error = body
     if isinstance(body, bytes):
-        try:
+        error = body.decode("utf-8", "replace")
+        with suppress(ValueError):
             error = json_value(body)
-        except ValueError:
-            error = body.decode("utf-8", "replace")
     words = _words_in(error)
     message = excerpt(words) or _("no reason given")
     usual = "server" if status >= 500 else "bad-request" if status >= 400 else "bad-response"
-    specific = (kind for code in _codes_in(error) for form, kind in _SPECIFIC if form.search(code))
-    kind = next(specific, "") or _KINDS.get(status, usual)
+    kind = _first(_SPECIFIC, " ".join(_codes_in(error))) or _KINDS.get(status, usual)
     if 300 <= status < 400:
         kind = "connection"
         address = excerpt(headers.get("location", "")) or message
@@ -163,15 +131,8 @@ def error_of_object(error: object) -> AskError:
 
     Gateways do this when the server behind them fails; its ``code`` is then an HTTP status.
     """
-    statuses = filter(None, map(status_of_word, _codes_in(error)))
-    return error_of_status(next(statuses, 0), error, {})
-
-
-def states_error(value: object) -> bool:
-    """Whether the field ``error`` of a reply states one: not where it has only empty fields."""
-    if isinstance(value, dict):
-        return any(value.values())
-    return bool(value) and isinstance(value, str | list)
+    status = next(filter(_HTTP_STATUS.fullmatch, _codes_in(error)), "0")
+    return error_of_status(int(status), error, {})
 
 
 def _words_in(error: object) -> str:
@@ -195,18 +156,7 @@ def _codes_in(error: object) -> list[str]:
 
 
 def _as_json(error: object) -> str:
-    try:
-        return msgspec.json.encode(error).decode()
-    except RecursionError:
-        return ""
-
-
-def status_of_word(word: str) -> int:
-    """The HTTP status of a code: itself, or that of a word of vendors and gRPC; 0 for none."""
-    lower = word.lower()
-    if lower.isascii() and lower.isdecimal() and 400 <= (status := int(lower[:4])) < 600:
-        return status
-    return next((status for words, status in _STATUS_OF_WORD if words.search(lower)), 0)
+    return msgspec.json.encode(error).decode()
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -227,43 +177,27 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return None
 
 
-def reason_word(value: object) -> str:
-    """A finish reason as a text: empty for null, the `type` of an object (SGLang), else as JSON."""
-    if isinstance(value, dict) and value.get("type"):
-        value = value["type"]
-    if value is None or isinstance(value, str):
-        return (value or "").strip()
-    return msgspec.json.encode(value).decode()
-
-
 def status_of_ending(reason: str, text: str) -> Status:
     """The status of an answer that ended for this finish reason.
 
     Raises:
         AskError: the reason is a failure, or is not known, so that the answer may be incomplete.
     """
-    outcome = _outcome(reason)
+    outcome = _first(_ENDINGS, reason.lower())
     if outcome == "answered":
         return status_of(text)
-    if outcome in _INCOMPLETE:
-        return _INCOMPLETE[outcome]
-    words = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
-    raise AskError(
-        outcome or "bad-response",
-        _("the answer may be incomplete (finish reason: {})", words),
-        retryable=bool(outcome),
-    )
+    if status := stated_status(reason):
+        return status
+    problem = _("the answer may be incomplete (finish reason: {})", excerpt(reason, 61))
+    raise AskError(outcome or "bad-response", problem, retryable=bool(outcome))
 
 
 def stated_status(reason: str) -> Status | None:
     """``truncated`` or ``filtered`` where a stored reason states it; else None."""
-    return _INCOMPLETE.get(_outcome(reason))
+    statuses: dict[str, Status] = {"truncated": "truncated", "filtered": "filtered"}
+    return statuses.get(_first(_ENDINGS, reason.lower()))
 
 
-def _outcome(reason: str) -> str:
-    """A status, a kind of failure, or an empty string for a reason that is not known."""
-    word = _NEW_WORD.sub("_", reason.strip()).lower()
-    forms = [word, _ENUMERATION.sub("", word, count=1)]
-    forms += [form.partition(":")[0] for form in forms]  # "content_filter: PROHIBITED_CONTENT"
-    outcomes = (name for form in forms for words, name in _ENDINGS if words.fullmatch(form))
-    return next(outcomes, "")
+def _first(classes: Iterable[tuple[str, re.Pattern[str]]], text: str) -> str:
+    """The first class whose words occur in a text; empty if there is none."""
+    return next((name for name, words in classes if words.search(text)), "")

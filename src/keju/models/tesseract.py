@@ -6,7 +6,6 @@ import csv
 import io
 import os
 import re
-import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -17,17 +16,18 @@ from pathlib import Path
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_file
+from keju.images import open_image
 from keju.items import Line, Point
 from keju.models.base import AskError, ModelOptions
-from keju.models.engine import Engine, PageReading, picture
+from keju.models.engine import Engine, PageReading
 from keju.texts import _
 
 _OPTIONS = {"lang": re.compile(r"[A-Za-z0-9_]+"), "psm": re.compile("[3-9]|1[013]")}
-"""The values of the options of a model string: the name of one language, and the modes of page
-segmentation that recognise text without the data for orientation."""
+"""The options of a model string: the name of one language, and the modes of page segmentation that
+recognise text without the data for orientation."""
 
 _DEFAULTS = {"lang": "chi_tra_vert", "psm": "3"}
-"""The options of a model string, with what measurements favour (docs/choosing-ocr.md)."""
+"""What measurements favour (docs/choosing-ocr.md)."""
 
 _NO_OPTIONS = ModelOptions()
 
@@ -43,23 +43,15 @@ class Tesseract(Engine):
     The model string is ``tesseract``, or ``tesseract:lang=NAME,psm=N`` with the language data and
     the mode of page segmentation. Tesseract orders lines itself, vertical ones from right to left,
     so its own order is kept whether or not ``reading_order`` is on.
-
-    Raises:
-        UsageError: the options of the model string are not valid.
-        PrerequisiteError: the program or its language data is not installed.
     """
 
     program = "tesseract"
 
-    def __init__(self, options: ModelOptions = _NO_OPTIONS, text: str = "") -> None:
+    def __init__(self, text: str, options: ModelOptions = _NO_OPTIONS) -> None:
         self._settings = _read_settings(text)
         language = self._settings["lang"]
         package = language.replace("_", "-").lower()
         self._install = f"apt-get install tesseract-ocr tesseract-ocr-{package}"
-        path = shutil.which("tesseract")
-        if path is None:
-            raise PrerequisiteError(_("the OCR engine 'tesseract'"), self._install)
-        self._path = path
         self.concurrency = os.cpu_count() or 1  # One process per core, each with one thread.
         unusual = sorted(self._settings.items() - _DEFAULTS.items())
         text = ",".join(f"{name}={value}" for name, value in unusual)
@@ -87,11 +79,11 @@ class Tesseract(Engine):
     def read(self, data: bytes, name: str) -> PageReading:
         """The lines of one image."""
         upright_png = io.BytesIO()
-        picture(data, name).save(upright_png, "PNG", compress_level=1)
+        open_image(data, name=name).save(upright_png, "PNG", compress_level=1)
         options = ("-l", self._settings["lang"], "--psm", self._settings["psm"])
         try:
-            process = subprocess.run(  # noqa: S603 - the program found, with checked options
-                [self._path, "stdin", "stdout", *options, "tsv"],
+            process = subprocess.run(  # noqa: S603 - checked options
+                [self.program, "stdin", "stdout", *options, "tsv"],
                 input=upright_png.getvalue(),
                 capture_output=True,
                 check=False,
@@ -109,19 +101,13 @@ class Tesseract(Engine):
         return PageReading(list(_lines(process.stdout.decode(errors="replace"))))
 
     def _print(self, option: str) -> str:
-        command = [self._path, option]
         try:
             process = subprocess.run(  # noqa: S603 - an option of ours
-                command, capture_output=True, check=True, timeout=30, text=True
+                [self.program, option], capture_output=True, check=True, timeout=30, text=True
             )
         except (OSError, subprocess.SubprocessError) as error:
             raise PrerequisiteError(_("a working tesseract ({})", error), self._install) from None
         return process.stdout or process.stderr
-
-
-def with_options(text: str, options: ModelOptions = _NO_OPTIONS) -> Tesseract:
-    """Tesseract with the options of a model string."""
-    return Tesseract(options, text)
 
 
 def _read_settings(text: str) -> dict[str, str]:

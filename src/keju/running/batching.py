@@ -183,8 +183,6 @@ class _BatchSender:
         estimated_tokens = NO_USAGE
         if isinstance(outcome, Answer):
             estimated_tokens = self._queue.cost.uncounted(job.request, outcome.usage)
-            if outcome.ignored_usage:
-                self._queue.summary.ignored_usage.append(outcome.ignored_usage)
         self._store_response(
             response_of(self._queue.model, job, outcome, 0.0, attempts, estimated_tokens)
         )

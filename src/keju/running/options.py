@@ -17,7 +17,7 @@ from keju.errors import DataError, UsageError, shortened
 from keju.files import bounded_bytes
 from keju.items import Record
 from keju.models import Decoding, Fit, ModelOptions
-from keju.models.decoding import checked_extra_body, declared_dtype
+from keju.models.decoding import declared_dtype
 from keju.running.limits import Policy, RetryPolicy
 from keju.running.presets import preset
 from keju.running.prices import read_prices
@@ -125,15 +125,15 @@ class RunOptions(Record, frozen=True, kw_only=True):
         """The settings of all models.
 
         Raises:
-            UsageError: the reasoning effort is empty, an extra field may not be set, the dtype is
-                not a word, or the preset does not exist.
+            UsageError: the reasoning effort is empty, the dtype is not a word, or the preset does
+                not exist.
         """
         effort = self.reasoning_effort
         if effort is not None and not effort.strip():
             raise UsageError(
                 "--reasoning-effort is empty. Give a value such as low, or drop the option"
             )
-        fields = {"seed": self.sampling_seed, "extra_body": checked_extra_body(self.extra_body)}
+        fields = {"seed": self.sampling_seed, "extra_body": dict(self.extra_body)}
         decoding = Decoding(**{**self._shared(Decoding), **fields})
         own = {
             "decoding": preset(self.preset).decoding(decoding),

@@ -83,8 +83,6 @@ class ModelSummary(msgspec.Struct, kw_only=True):
     the decoding parameters that its server does not accept, `not_sent` those and others that were
     requested and that a request answered in this call did not have. `trouble` contains, by kind of
     failure, the messages of requests that were waiting for another attempt when the run stopped.
-    `ignored_usage` are the implausible token counts, one text for each answer of this call that has
-    such counts.
     """
 
     model: str
@@ -102,7 +100,6 @@ class ModelSummary(msgspec.Struct, kw_only=True):
     refused: list[str] = field(default_factory=list)
     not_sent: list[str] = field(default_factory=list)
     trouble: dict[str, str] = field(default_factory=dict)
-    ignored_usage: list[str] = field(default_factory=list)
 
     @property
     def answered(self) -> bool:

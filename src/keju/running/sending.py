@@ -319,8 +319,6 @@ class Sender:
                 if has_price:
                     self.budget.settle(reserved, charged)
             if isinstance(outcome, Answer):
-                if outcome.ignored_usage:
-                    queue.summary.ignored_usage.append(outcome.ignored_usage)
                 return response_of(queue.model, job, outcome, seconds, attempts, uncounted)
             failure = outcome
             counted += not failure.overloaded

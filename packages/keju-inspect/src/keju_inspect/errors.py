@@ -13,12 +13,18 @@ from typing import NamedTuple
 
 from keju.errors import describe_exception
 from keju.models.base import AskError
-from keju.models.replies import error_of_status, excerpt, status_of_word
+from keju.models.replies import error_of_status, excerpt
 from keju.texts import _
 
 _OF_THE_WIRE = re.compile("Connect|Network|Protocol|Transport|ReadError|WriteError|ClosedResource")
 _OF_SHAPE = (ValueError, TypeError, LookupError, AttributeError, AssertionError)
 _MARKUP = re.compile(r"\[/?[a-z]+\]")
+_STATUS_OF_CODE = {
+    "INVALID_ARGUMENT": 400, "FAILED_PRECONDITION": 400, "OUT_OF_RANGE": 400,
+    "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403, "NOT_FOUND": 404, "RESOURCE_EXHAUSTED": 429,
+    "INTERNAL": 500, "UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
+}  # fmt: skip
+"""The HTTP status of a code of gRPC."""
 
 
 class _Reply(NamedTuple):
@@ -78,7 +84,7 @@ def _reply(error: BaseException) -> _Reply | None:
     places = ((error, "status_code"), (error, "code"), (response, "status_code"))
     said = [getattr(place, name, None) for place, name in places]
     code = said[1]() if callable(said[1]) else None
-    said.append(status_of_word(str(getattr(code, "name", ""))))
+    said.append(_STATUS_OF_CODE.get(str(getattr(code, "name", ""))))
     status = next((number for number in said if type(number) is int and number >= 300), None)
     if status is None:
         return None

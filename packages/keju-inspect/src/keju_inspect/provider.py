@@ -12,7 +12,7 @@ import os
 import re
 import warnings
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.metadata import version
 
 import inspect_ai.model
@@ -33,7 +33,7 @@ from keju.items import Request
 from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, check_no_secret, fields_of
 from keju.models.endpoints import Secrets, checked_url, destinations_of, find_keys
-from keju.models.images import DATA_URLS, unsupported_image_reason
+from keju.models.images import data_urls, unsupported_image_reason
 from keju.texts import _
 from keju_inspect.errors import error_of_provider, plain_words, without_keys
 from keju_inspect.parameters import check_config, config_of, passed_on
@@ -83,8 +83,8 @@ class InspectModel(Model):
             self.destinations = (self.provider,)
         self._model: inspect_ai.model.Model | None = None
         self._secrets = _secrets_of(options)
-        check_no_secret(self.name, options, self._secrets)
         self._parameters = Parameters(fields=fields_of(options.decoding))
+        check_no_secret(self.name, options, self._secrets)
         check_config(self.name, self._parameters)
         if options.asking:
             self._model = self._opened()
@@ -165,7 +165,8 @@ class InspectModel(Model):
         ):
             self._parameters = changed
             return await self.answer(request, images)
-        raise failure.with_message(self._secrets.hide(str(failure)))
+        failure.replace_message(self._secrets.hide(str(failure)))
+        raise failure
 
     async def close(self) -> None:
         """Close the connections."""
@@ -188,10 +189,7 @@ class InspectModel(Model):
     async def _messages(self, request: Request, images: Sequence[bytes]) -> list[ChatMessage]:
         """The system prompt, if any; then the images, in order, and the text."""
         try:
-            urls = [
-                await DATA_URLS.get(ref, partial(images.__getitem__, place), self._options.fit)
-                for place, ref in enumerate(request.images)
-            ]
+            urls = await data_urls(request, images, self._options.fit)
         except DataError as error:
             raise AskError("unreadable-image", str(error)) from None
         pictures = [ContentImage(image=url[1:-1].decode()) for url in urls]

@@ -9,7 +9,7 @@ from inspect_ai.model import ModelOutput, ModelUsage
 from keju.errors import printable, shortened
 from keju.items import Usage
 from keju.models.base import Answer, AskError
-from keju.models.openai import checked_usage
+from keju.models.openai import plausible_usage
 from keju.models.replies import excerpt, status_of_ending
 from keju.texts import _
 
@@ -39,26 +39,24 @@ def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:
     if any(part.type == "text" and part.refusal for part in parts):
         raise AskError("refused", excerpt(hide(said)))
     thoughts = [part.reasoning or "" for part in parts if part.type == "reasoning"]
-    usage, ignored = _usage(output.usage, said)
     return Answer(
         text=said,
         thinking="\n".join(filter(None, thoughts)),
         # "unknown" is also what Inspect makes of a reply without a reason.
         status=status_of_ending("" if reason == "unknown" else reason, said),
         finish_reason=reason,
-        usage=usage,
-        ignored_usage=ignored,
+        usage=_usage(output.usage, said),
         served_model=shortened(printable(output.model), 120),
     )
 
 
-def _usage(usage: ModelUsage | None, text: str) -> tuple[Usage, str]:
+def _usage(usage: ModelUsage | None, text: str) -> Usage:
     """Tokens as the vendor bills them, including those of its cache.
 
     Inspect reports 0 tokens of a prompt where the vendor reports none.
     """
     if usage is None:
-        return Usage(), ""
+        return Usage()
     cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
     given = usage.input_tokens + sum(filter(None, cached))
-    return checked_usage(given or None, usage.output_tokens, usage.reasoning_tokens, text)
+    return plausible_usage(given or None, usage.output_tokens, usage.reasoning_tokens, text)

@@ -93,16 +93,6 @@ def run_lines(run: RunFolder, summary: RunSummary, preset_name: str = "") -> Ite
             )
         for name in model.not_sent:
             yield _("{}: {}", model.model, describe_dropped(model, name))
-        if found := model.ignored_usage:
-            yield n_(
-                "{}: {n:,} answer has token counts that cannot be right, such as {}. The "
-                "estimate of keju run --plan counts instead",
-                "{}: {n:,} answers have token counts that cannot be right, such as {}. The "
-                "estimate of keju run --plan counts instead",
-                len(found),
-                model.model,
-                found[0],
-            )
     from keju.datasets.readers.base import join_names  # All readers take 50 MB.
 
     if any(model.statuses.get("truncated") for model in summary.models):

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d, uniform_filter1d
 
 from keju.definitions import Candidates, task, tasks
+from keju.images import open_image
 from keju.items import Request
 from keju.metrics.boxes import box_convention, from_pixels
 from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.rules import Baseline
-from keju.models.engine import picture
 from keju.outlines import Grey, border_level, largest_contour
 from keju.texts import _, both
 
@@ -58,7 +58,7 @@ class Components(Baseline):
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The boxes from top to bottom, in the requested convention, or their number."""
         ref = request.images[0]
-        boxes = ink_boxes(np.asarray(picture(images[0], f"{request.item}, image 1").convert("L")))
+        boxes = ink_boxes(_grey(request, images, 0))
         if request.form == "number":
             return Answer(text=str(len(boxes)))
         convention = box_convention(request.box_convention)
@@ -114,6 +114,11 @@ def _ink(grey: Grey, board: Mask, side: float) -> Mask:
     return np.asarray(board & (strong > max(level, 1)))
 
 
+def _grey(request: Request, images: Sequence[bytes], index: int) -> Grey:
+    image = open_image(images[index], name=f"{request.item}, image {index + 1}")
+    return np.asarray(image.convert("L"))
+
+
 class PairBaseline(Baseline):
     """The similarity of two images, 0 to 1, or whether it reaches a threshold.
 
@@ -150,8 +155,7 @@ class PairBaseline(Baseline):
         if name not in self._described:
             if len(self._described) == MOST:
                 self._described.clear()
-            image = picture(images[index], f"{request.item}, image {index + 1}")
-            self._described[name] = self._describe(np.asarray(image.convert("L")))
+            self._described[name] = self._describe(_grey(request, images, index))
         return self._described[name]  # A gallery shows its images to every query.
 
 
