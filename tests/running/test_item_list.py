@@ -79,7 +79,7 @@ def test_a_run_resumes_with_the_same_list_or_a_longer_one(
     file.write_text("i0001\ni0003\n")
     done = keju(*command(dataset, chat, out, file))
     assert done.returncode == 2
-    assert "such as the one to i0002" in done.stderr
+    assert "are outdated, 1 in number" in done.stderr
     assert "--items (3 ids" in done.stderr
     assert chat.stats()["requests"] == 3
 

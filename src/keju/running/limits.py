@@ -356,8 +356,7 @@ def remaining_budget(
     folder: RunFolder,
     models: Iterable[Model],
     earlier: Mapping[str, Mapping[str, str]],
-    prices: Prices,
-    max_cost: float | None,
+    policy: Policy,
 ) -> Budget:
     """The rest of a budget after the cost of all stored responses.
 
@@ -369,10 +368,13 @@ def remaining_budget(
         UsageError: money is limited, and the price of a model is not known.
         DataError: a stored line is damaged.
     """
+    prices = policy.prices
+    if prices is None:
+        return Budget()
     estimators = {name: CostEstimator(identity, prices) for name, identity in earlier.items()}
     for model in models:
         estimator = estimators[model.name] = CostEstimator(model.identity, prices)
-        if max_cost is not None and estimator.paid and estimator.price is None:
+        if policy.max_cost is not None and estimator.paid and estimator.price is None:
             raise UsageError(
                 "--max-cost: the price file has no price for {}. Add one, in the form of: keju run "
                 "--prices example",
@@ -383,4 +385,4 @@ def remaining_budget(
         for response in read_jsonl(path, _PaidResponse, appended=True):
             if paid := estimators.get(response.model):
                 spent += paid.cost(response.usage) + paid.cost(response.uncounted)
-    return Budget(max_cost, prices.currency, spent)
+    return Budget(policy.max_cost, prices.currency, spent)
