@@ -315,7 +315,7 @@ def stopped_soon(sender: Sender) -> int:
     async def body() -> int:
         running = asyncio.create_task(sender.run())
         await asyncio.sleep(0.02)
-        in_flight = sender.in_flight
+        in_flight = sum(each.slots.in_flight for each in sender.queues)
         sender.stop()
         await running
         return in_flight

@@ -273,16 +273,6 @@ def may_be_paid(kind: str) -> bool:
     return kind in _MAY_BE_PAID
 
 
-def add_usage(first: Usage, second: Usage) -> Usage:
-    """The sum of two estimates; a count that is unknown in both stays unknown."""
-    if NO_USAGE in (first, second):
-        return second if first == NO_USAGE else first
-    return Usage(
-        input_tokens=(first.input_tokens or 0) + (second.input_tokens or 0),
-        output_tokens=(first.output_tokens or 0) + (second.output_tokens or 0),
-    )
-
-
 class CostEstimator:
     """Cost estimate: tokens and money of requests to one model.
 
@@ -311,21 +301,26 @@ class CostEstimator:
         return max(self.cost(self.expected(request)), self._highest_cost) if self.price else 0.0
 
     def charged(
-        self, request: Request, outcome: Answer | AskError, reserved: float
+        self, request: Request, outcome: Answer | AskError, reserved: float, before: Usage
     ) -> tuple[float, Usage]:
-        """The cost of an attempt, and those of its tokens that no server counted.
+        """The cost of an attempt, and the tokens that no server counted of it and those `before`.
 
         An attempt that may have been charged nevertheless costs what was reserved at least.
         """
         if isinstance(outcome, AskError):
             if not may_be_paid(outcome.kind):
-                return 0.0, NO_USAGE
+                return 0.0, before
             uncounted = self.expected(request)
-            return max(reserved, self.cost(uncounted)), uncounted
-        uncounted = self.uncounted(request, outcome.usage)
-        cost = self.cost(outcome.usage) + self.cost(uncounted)
-        self._highest_cost = max(self._highest_cost, cost)
-        return cost, uncounted
+            cost = max(reserved, self.cost(uncounted))
+        else:
+            uncounted = self.uncounted(request, outcome.usage)
+            cost = self.cost(outcome.usage) + self.cost(uncounted)
+            self._highest_cost = max(self._highest_cost, cost)
+        counts = [
+            (getattr(before, name) or 0) + (getattr(uncounted, name) or 0) or None
+            for name in ("input_tokens", "output_tokens")
+        ]
+        return cost, Usage(input_tokens=counts[0], output_tokens=counts[1])
 
     def uncounted(self, request: Request, usage: Usage) -> Usage:
         """The tokens of an answer that are not in its server's count."""

@@ -84,14 +84,15 @@ async def show(queues: Sequence[ModelQueue], console: Console) -> None:
         for queue in queues:
             if queue.total:
                 name = f"{printable(queue.model.name)} {in_terminal(queue.doing)}".strip()
-                stored, total = queue.kept.total(), queue.summary.planned
-                tasks[bars.add_task(name, total=total, completed=stored, state="")] = queue
+                planned = queue.summary.planned
+                bar = bars.add_task(name, total=planned, completed=planned - queue.total, state="")
+                tasks[bar] = queue
 
         def draw() -> None:
             for task in bars.tasks:
                 queue = tasks[task.id]
-                bars.update(task.id, completed=queue.kept.total() + queue.summary.asked)
-                bars.update(task.id, state=state_of(queue, task.speed))
+                completed = queue.summary.planned - queue.summary.left
+                bars.update(task.id, completed=completed, state=state_of(queue, task.speed))
                 name = task.description
                 if has_bars or name in finished or queue.is_waiting:
                     continue

@@ -201,7 +201,15 @@ def record_run(
             # damage.
             folder.write_manifest(replace(earlier, items_sha256=""))
     if not items_sha256:
-        _write_items(contents, folder)
+        dataset = contents.dataset
+        if contents.stored_items is not None:
+            folder.write_items(list(contents.stored_items))
+        elif len(contents.items) == dataset.manifest.items and dataset.items_path.is_file():
+            with dataset.items_path.open("rb") as stream:
+                write_atomic(folder.items_path, iter(partial(stream.read, 1 << 20), b""))
+        else:
+            ids = (item.id for item in contents.items)
+            copy_items(dataset.items_path, folder.items_path, ids)
         items_sha256 = sha256_file(folder.items_path)
     manifest = replace(
         manifest,
@@ -209,14 +217,3 @@ def record_run(
         not_asked={name: dict(counts) for name, counts in all_not_asked.items() if counts},
     )
     folder.write_manifest(manifest)
-
-
-def _write_items(contents: RunContents, folder: RunFolder) -> None:
-    dataset = contents.dataset
-    if contents.stored_items is not None:
-        folder.write_items(list(contents.stored_items))
-    elif len(contents.items) == dataset.manifest.items and dataset.items_path.is_file():
-        with dataset.items_path.open("rb") as stream:
-            write_atomic(folder.items_path, iter(partial(stream.read, 1 << 20), b""))
-    else:
-        copy_items(dataset.items_path, folder.items_path, (item.id for item in contents.items))

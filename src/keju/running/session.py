@@ -20,12 +20,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from functools import cached_property, partial
 from math import isfinite
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import TypedDict, TypeVar, Unpack
 
 from msgspec.structs import replace
 
@@ -34,7 +34,7 @@ from keju.datasets.store import Dataset
 from keju.definitions.pair_forms import reduced_form
 from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError
-from keju.items import TRUE_READING, Item, Request
+from keju.items import TRUE_READING, Failure, Item, Request
 from keju.models import Model, ModelOptions, open_models
 from keju.running.batching import check_batchable, send_in_batches
 from keju.running.contents import Planned, RunContents, access_of
@@ -58,7 +58,6 @@ T = TypeVar("T")
 
 _STARTED = frozenset({"run.lock", "items.parquet"})
 """What an interruption before the first run.json leaves in a directory."""
-_OF_REQUEST = frozenset({"bad-request", "bad-response"})
 
 
 class RunSettings(TypedDict, total=False):
@@ -175,7 +174,10 @@ class _Session:
         # The path that is checked must be the path that is written: X/new/.. would create X/new and
         # write to X.
         self.folder = RunFolder(out.resolve() if ".." in out.parts else out)
-        _check_folder(self.folder)
+        if self.folder.exists():
+            self.folder.manifest()  # It may be damaged, and nothing is repaired before.
+        elif self.folder.path.exists():
+            _check_unused(self.folder.path)
         self.store = ResponseStore(self.folder)
         dataset = Dataset.open(dataset_path)
         sends_text = bool(TRUE_READING.intersection(selection.settings))
@@ -187,8 +189,10 @@ class _Session:
             options = replace(options, asking=False)
         opened = open_models(models, options, access_of(dataset, reference))
         for model in opened:
-            _check_pair_form(model, selection)
-            self.print(*model.notes)
+            if model.pair_forms is not None:
+                _check_pair_form(model.name, model.pair_forms, selection.pairs)
+            if model.notes:
+                self.print(*model.notes)
         stored_items = None
         if selection.pairs is not None:
             stored_items = reduce_pairs_for_run(dataset, items, selection.pairs)
@@ -213,7 +217,9 @@ class _Session:
         earlier = self.folder.manifest().models if self.folder.exists() else {}
         budget = remaining_budget(self.folder, [*contents.models, *readers], earlier, policy)
         queues, readings, waiting = self.prepare_and_record(), [], 0
-        async with _closing(contents.models):
+        async with AsyncExitStack() as stack:
+            for model in contents.models:
+                stack.push_async_callback(model.close)
             if policy.batch:
                 waiting = await send_in_batches(queues, contents.dataset, store, policy)
             else:
@@ -225,15 +231,16 @@ class _Session:
                     queues = self.prepare_and_record()
                 sender = Sender(contents.dataset, queues, store.append, policy.retry, budget)
                 await _send(sender, self.console, interruption)
-                timings = [queue.timing for queue in (*readings, *queues) if queue.timing]
-                add_timings(self.folder, timings)
-            for queue in queues:
-                await _add_hint(queue)
-        return RunSummary(
-            **_outcome(store, queues, budget, policy, interruption),
-            items=len(contents.sent_items),
-            waiting=waiting,
-        )
+                if timings := [
+                    queue.stopwatch.timing(queue.model.name)
+                    for queue in (*readings, *queues)
+                    if queue.stopwatch
+                ]:
+                    add_timings(self.folder, timings)
+            items = len(contents.sent_items)
+            return await _summary(
+                store, queues, budget, policy, interruption, items=items, waiting=waiting
+            )
 
     def prepare_and_record(self) -> list[ModelQueue]:
         """Check that the run may be resumed, drop what is outdated, and write the manifest.
@@ -251,7 +258,8 @@ class _Session:
         if folder.exists():
             self.print(*check_resumed(contents, store, queues, policy))
         for queue in queues:
-            store.drop(queue.model.name, queue.outdated)
+            if queue.outdated:
+                store.drop(queue.model.name, queue.outdated)
         record_run(contents, folder, {each.model.name: each.summary.not_asked for each in queues})
         return queues
 
@@ -272,20 +280,15 @@ class _Session:
                 self.console.print(note, highlight=False, markup=False, soft_wrap=True)
 
 
-def _check_folder(folder: RunFolder) -> None:
-    """Check that a run exists in a directory, or may be started there, before it is changed.
+def _check_unused(path: Path) -> None:
+    """Check that a path that exists may become the directory of a new run.
 
     Raises:
         UsageError: the path is something else.
-        DataError: run.json is damaged.
     """
-    path = folder.path
-    if folder.exists():
-        folder.manifest()
-        return
-    if path.exists() and not path.is_dir():
+    if not path.is_dir():
         raise UsageError("{} is not a directory. Choose another --out", path)
-    for file in path.iterdir() if path.exists() else ():
+    for file in path.iterdir():
         if file.name not in _STARTED:
             raise UsageError(
                 "{} is not a keju run directory (found {}). Choose another --out", path, file.name
@@ -314,22 +317,19 @@ def _checked_options(options: ModelOptions, selection: Selection) -> ModelOption
     return replace(options, stored=stored)
 
 
-def _check_pair_form(model: Model, selection: Selection) -> None:
-    """Check that a model repeats responses of the same pair form.
-
-    In another one, the same number means another candidate.
+def _check_pair_form(model: str, forms: frozenset[str], pairs: str | None) -> None:
+    """Check that a model repeats responses of the pair form of the run.
 
     Raises:
-        UsageError: it does not.
+        UsageError: it does not. In another form, the same number means another candidate.
     """
-    forms = model.pair_forms
-    if forms is not None and (forms or {""}) != {selection.pairs or ""}:
+    if (forms or {""}) != {pairs or ""}:
         raise UsageError(
             "{}: its responses are of {}, but --pairs is {}. The candidates have other numbers "
             "there. Use the form in which they were asked",
-            model.name,
+            model,
             ", ".join(form or "all pairs" for form in sorted(forms)) or _("no run"),
-            selection.pairs or _("not given"),
+            pairs or _("not given"),
         )
 
 
@@ -428,24 +428,16 @@ def send_requests(
         store.drop(queue.model.name, queue.outdated)
     interruption = Interruption()
 
-    async def send_all() -> None:
-        async with _closing(models):
+    async def send_all() -> RunSummary:
+        async with AsyncExitStack() as stack:
+            for model in models:
+                stack.push_async_callback(model.close)
             sender = Sender(dataset, queues, store.append, policy.retry, budget)
             await _send(sender, console, interruption)
-            for queue in queues:
-                await _add_hint(queue)
+            items = sum(queue.total for queue in queues)
+            return await _summary(store, queues, budget, policy, interruption, items=items)
 
-    asyncio.run(send_all())
-    items = sum(queue.total for queue in queues)
-    return RunSummary(**_outcome(store, queues, budget, policy, interruption), items=items)
-
-
-@asynccontextmanager
-async def _closing(models: Iterable[Model]) -> AsyncIterator[None]:
-    async with AsyncExitStack() as stack:
-        for model in models:
-            stack.push_async_callback(model.close)
-        yield
+    return asyncio.run(send_all())
 
 
 async def _send(sender: Sender, console: Console | None, interruption: Interruption) -> None:
@@ -467,39 +459,45 @@ async def _send(sender: Sender, console: Console | None, interruption: Interrupt
                 await progress
 
 
-async def _add_hint(queue: ModelQueue) -> None:
-    """Add what to do to the summary of a queue that was stopped; sorts its names of parameters.
-
-    If the model never answered, the hint contains the models of its server.
-    """
-    summary, failure = queue.summary, queue.halted_by
-    # Responses arrive in any order.
-    summary.refused.sort()
-    summary.not_sent.sort()
-    if failure is None:
-        return
-    hint = failure_hint(failure, answered=summary.answered)
-    summary.hint, summary.then = hint.what, hint.then
-    # Without a status of HTTP nothing answers there, so that no list of models can be read.
-    answers = failure.kind in _OF_REQUEST or failure.message.startswith("HTTP ")
-    if answers and failure.kind in {"connection", *_OF_REQUEST} and not queue.succeeded:
-        diagnosis = await queue.model.diagnosis()
-        summary.hint = join_sentences(filter(None, (hint.what, diagnosis)))
-
-
-def _outcome(
+async def _summary(
     store: ResponseStore,
     queues: Sequence[ModelQueue],
     budget: Budget,
     policy: Policy,
     interruption: Interruption,
-) -> dict[str, Any]:
-    """The fields of a run's summary, except its numbers of items and of waiting requests."""
-    return {
-        "out": str(store.folder.path),
-        "models": tuple(queue.summary for queue in queues),
-        "interrupted": bool(interruption.count),
-        "used_up": budget.used_up,
-        "cost": budget.spent if policy.prices else None,
-        "currency": budget.currency,
-    }
+    *,
+    items: int,
+    waiting: int = 0,
+) -> RunSummary:
+    """The outcome of all queues, with hints; the models are still open."""
+    for queue in queues:
+        # Responses arrive in any order.
+        queue.summary.refused.sort()
+        queue.summary.not_sent.sort()
+        if queue.halted_by:
+            await _add_hint(queue, queue.halted_by)
+    return RunSummary(
+        out=str(store.folder.path),
+        items=items,
+        models=tuple(queue.summary for queue in queues),
+        interrupted=bool(interruption.count),
+        used_up=budget.used_up,
+        waiting=waiting,
+        cost=budget.spent if policy.prices else None,
+        currency=budget.currency,
+    )
+
+
+async def _add_hint(queue: ModelQueue, failure: Failure) -> None:
+    """Add what to do to the summary of a queue that a failure stopped.
+
+    If the model never answered, the hint contains the models of its server.
+    """
+    summary = queue.summary
+    hint = failure_hint(failure, answered=summary.answered)
+    summary.hint, summary.then = hint.what, hint.then
+    # Without a status of HTTP nothing answers there, so that no list of models can be read.
+    is_there = failure.kind == "connection" and failure.message.startswith("HTTP ")
+    if not queue.succeeded and (is_there or failure.kind in {"bad-request", "bad-response"}):
+        diagnosis = await queue.model.diagnosis()
+        summary.hint = join_sentences(filter(None, (hint.what, diagnosis)))

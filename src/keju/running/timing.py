@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -54,40 +54,43 @@ def this_machine() -> str:
 
 
 class Stopwatch:
-    """Times one engine from its first answer on."""
+    """Times one engine from its first answer to its last response."""
 
     def __init__(self) -> None:
         self._start: float | None = None
+        self._seconds = 0.0
         self._pages = self._answers = self._failed = 0
 
     def note(self, response: Response, pages: int) -> None:
         """Count a response to a request with `pages` images."""
+        now = monotonic()
         if response.status == "failed":
             self._failed += 1
         elif self._start is None:
-            self._start = monotonic()
+            self._start = now
         else:
             self._pages += pages
             self._answers += 1
+        self._seconds = now - (self._start or now)
 
     def timing(self, model: str) -> Timing | None:
-        """The timing of a model until now; None where too few pages were transcribed."""
+        """The timing of a model; None where too few pages were transcribed."""
         most = _MOST_FAILED * (self._failed + self._answers)
-        if self._start is None or self._pages < _FEWEST_PAGES or self._failed > most:
+        if self._pages < _FEWEST_PAGES or self._failed > most:
             return None
         return Timing(
             model=model,
             machine=this_machine(),
             pages=self._pages,
             answers=self._answers,
-            seconds=round(monotonic() - self._start, 3),
+            seconds=round(self._seconds, 3),
         )
 
 
-def add_timings(folder: RunFolder, timings: Sequence[Timing]) -> None:
+def add_timings(folder: RunFolder, timings: Iterable[Timing | None]) -> None:
     """Add timings to those of a run, whose lock the caller has."""
-    if timings:
-        write_json(folder.timings_path, [*read_timings(folder), *timings])
+    if known := [timing for timing in timings if timing]:
+        write_json(folder.timings_path, [*read_timings(folder), *known])
 
 
 def read_timings(folder: RunFolder) -> list[Timing]:
