@@ -19,11 +19,7 @@ def reduce_pairs(items: Sequence[Item], form: PairForm) -> list[Item]:
     """The items; those of pair tasks are in a reduced form and marked (`reduced_form`).
 
     Images are in the order of their requests, unused images last; `relevant` is adapted. An item
-    that the form does not make smaller stays as it is.
-
-    Args:
-        items: whole items, in the order of the dataset.
-        form: the reduced form.
+    that the form does not make smaller stays as it is. `items` are whole, in the dataset's order.
 
     Raises:
         UsageError: the form makes no item smaller, or leaves an item with only relevant candidates.

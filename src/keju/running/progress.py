@@ -20,11 +20,9 @@ _LONG_PAUSE = 5.0
 
 
 def state_of(queue: ModelQueue, rate: float | None) -> str:
-    """Rate, failures and remaining time of a queue, in the language of the terminal.
+    """Rate (requests per second, if known), failures and remaining time of a queue.
 
-    Args:
-        queue: the model queue.
-        rate: requests per second; None where it is not known.
+    The text is in the language of the terminal.
     """
     slots, summary = queue.slots, queue.summary
     if queue.is_waiting:

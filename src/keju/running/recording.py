@@ -26,8 +26,6 @@ from keju.texts import Text, _, join_clauses
 _OPTIONS = {
     "tasks": "--task", "settings": "--setting", "scripts": "--script", "wordings": "--wording",
 }  # fmt: skip
-"""Options of a run whose settings have another name in run.json."""
-
 _ONE_VALUE = ("shard", "pairs", "label", "boxes")
 """Settings of a run with one value."""
 

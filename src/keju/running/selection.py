@@ -37,7 +37,7 @@ from keju.metrics.boxes import box_convention
 from keju.models import role_of
 from keju.runs.manifest import checked_label
 from keju.runs.record_list import RecordList
-from keju.texts import _, listed, n_
+from keju.texts import _, listed
 
 _SETTINGS: tuple[Setting, ...] = get_args(Setting)
 _SCRIPTS: tuple[PromptScript, ...] = get_args(PromptScript)
@@ -184,9 +184,20 @@ def select(
         listed_items = _listed_items(items, selection.items, dataset)
     chosen = filter(is_selected, listed_items)
     selected = RecordList(Item, map(keep, chosen) if keep else chosen)
-    _check_tasks(selection, forms, examples, dataset)
+    for form in (forms and forms.forms) or ():
+        if not any(form.takes(item.task, item.query) for item in examples):
+            raise UsageError(
+                "{}: no items of task {}. Tasks here: {}",
+                dataset,
+                form.name,
+                ", ".join(question_forms_of(examples)),
+            )
     if not selected:
-        raise UsageError("{}: no items to ask (the test split is empty)", dataset)
+        raise UsageError(
+            "{}: no items to ask. Its test split has items of: {}. Choose prompts for those",
+            dataset,
+            ", ".join(question_forms_of(examples)) or _("no task"),
+        )
     if selection.sample is not None:
         places = _draw_sample(selected, selection.sample, selection.seed)
         selected = RecordList(Item, map(selected.__getitem__, places))
@@ -213,16 +224,11 @@ def _listed_items(items: Iterable[Item], ids: Sequence[str], dataset: Path) -> I
             yield item
     if unseen_ids:
         raise UsageError(
-            n_(
-                "{}: {:,} of the {n:,} id of --items are not in its test split: {}. The ids "
-                "are in column id of its items.parquet",
-                "{}: {:,} of the {n:,} ids of --items are not in its test split: {}. The ids "
-                "are in column id of its items.parquet",
-                len(ids),
-                dataset,
-                len(unseen_ids),
-                listed(map(shortened, islice(unseen_ids, _MOST_NAMED))),
-            )
+            "{}: {:,} of the ids of --items are not in its test split: {}. The ids are in column "
+            "id of its items.parquet",
+            dataset,
+            len(unseen_ids),
+            listed(map(shortened, islice(unseen_ids, _MOST_NAMED))),
         )
 
 
@@ -237,17 +243,16 @@ def _check_options(selection: Selection) -> None:
     for name in selection.wordings:
         if name != RELEASED:
             wording(name)
-    several: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
+    for option, values, choices in (
         ("setting", selection.settings, _SETTINGS),
         ("script", selection.scripts, _SCRIPTS),
         ("wording", selection.wordings, selection.wordings),
-    )
-    for option, values, choices in several:
+    ):
         if len(set(values)) < len(values):
             raise UsageError("--{} is given twice: {}", option, ", ".join(values))
-        if unknown := [value for value in values if value not in choices]:
+        if unknown := set(values).difference(choices):
             names = listed(choices)
-            raise UsageError("no {0} {1!r}. Choose --{0} from: {2}", option, unknown[0], names)
+            raise UsageError("no {0} {1!r}. Choose --{0} from: {2}", option, min(unknown), names)
     forms: tuple[tuple[str | None, Callable[[str], object]], ...] = (
         (selection.pairs, pair_form),
         (selection.label, checked_label),
@@ -257,37 +262,6 @@ def _check_options(selection: Selection) -> None:
     for text, check in forms:
         if text is not None:
             check(text)
-
-
-def _check_tasks(
-    selection: Selection, forms: QuestionForms | None, examples: Sequence[Item], dataset: Path
-) -> None:
-    """Check that every task and every wording of the user's own selects an item.
-
-    `examples` has one item of each kind that the dataset has.
-    """
-    absent = [
-        form.name
-        for form in (forms.forms or () if forms else ())
-        if not any(form.takes(item.task, item.query) for item in examples)
-    ]
-    if absent:
-        raise UsageError(
-            "{}: no items of task {}. Tasks here: {}",
-            dataset,
-            ", ".join(absent),
-            ", ".join(question_forms_of(examples)),
-        )
-    worded_items = [item for item in examples if forms is None or forms.takes(item)]
-    for name, own in own_wordings(selection.wordings).items():
-        if all(wording_skip_reason(item, name) for item in worded_items):
-            raise UsageError(
-                "--prompts: wording {} changes nothing here: it has prompts for {}, and the "
-                "selected items are of {}",
-                name,
-                ", ".join(own.prompts),
-                ", ".join(question_forms_of(worded_items)) or _("no task"),
-            )
 
 
 def _draw_sample(items: Iterable[Item], size: int, seed: int) -> Sequence[int]:

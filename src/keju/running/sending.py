@@ -94,14 +94,8 @@ class ModelQueue:
     Of a model that computes on this machine, only one request is in flight until its first answer,
     and it is timed from there.
 
-    Args:
-        model: the model.
-        jobs: the requests to send.
-        total: the number of jobs.
-        policy: the limits.
-        kept: the stored responses that remain valid, by status and kind of failure.
-        not_asked: the number of requests that the model does not get, by reason.
-        outdated: the stored responses to be dropped before the first request is sent.
+    `total` is the number of jobs. `summary` has the counts of the stored responses that remain
+    valid, `outdated` are those to be dropped before the first request is sent.
     """
 
     def __init__(
@@ -111,24 +105,15 @@ class ModelQueue:
         *,
         total: int,
         policy: Policy,
-        kept: Counter[Head] | None = None,
-        not_asked: Counter[str] | None = None,
+        summary: ModelSummary | None = None,
         outdated: Mapping[Slot, Head] | None = None,
     ) -> None:
         self.model, self.jobs, self.total = model, jobs, total
         self.outdated = outdated or {}
-        kept = kept or Counter()
-        self.summary = summary = ModelSummary(
-            model=model.name,
-            planned=kept.total() + total,
-            left=total,
-            not_asked=dict(not_asked or {}),
-        )
-        for head, number in kept.items():
-            summary.statuses[head.status] += number
-            if head.status == "failed":
-                summary.failures[head.kind] += number
-        self.succeeded = any(not head.kind for head in kept)
+        self.summary = summary or ModelSummary(model=model.name)
+        statuses = self.summary.statuses
+        self.summary.left, self.summary.planned = total, statuses.total() + total
+        self.succeeded = statuses.total() > statuses["failed"] + statuses["filtered"]
         """Whether the run has an answer of this model, of this session or an earlier one."""
         self.doing = ""
         """A word for the progress display if the model does something other than answer."""

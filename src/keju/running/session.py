@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from functools import cached_property, partial
@@ -45,7 +44,7 @@ from keju.running.progress import show
 from keju.running.recording import check_resumed, record_run
 from keju.running.requests import Slot, item_to_send, request_key
 from keju.running.restricted_data import SentData, check_sending, sending_question
-from keju.running.run_summary import RunSummary, failure_hint
+from keju.running.run_summary import ModelSummary, RunSummary, failure_hint
 from keju.running.selection import Selection, select
 from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
@@ -85,15 +84,9 @@ def run(
     """Run models on a dataset, or resume a run.
 
     Requests with a stored response are never sent again, except failures where the policy asks for
-    it. The first Ctrl-C or SIGTERM stops sending and waits for requests in flight, the second does
-    not wait.
-
-    Args:
-        dataset_path: the dataset.
-        models: as model strings or opened.
-        out: the run directory; new, or one of the same dataset, settings and models.
-        interruption: a handle that stops the run; by default only signals do.
-        settings: see `RunSettings`; each is optional.
+    it. The first Ctrl-C or SIGTERM, or call of `interruption.interrupt`, stops sending and waits
+    for requests in flight, the second does not wait. Models are given as strings or opened. `out`
+    is new, or the directory of a run of the same dataset, settings and models.
 
     Raises:
         UsageError: an argument is not valid, or another process is writing to the run.
@@ -115,9 +108,6 @@ async def run_in_loop(
 
     Blocking work (reading the dataset, opening models) is done in a thread. Signals stay with the
     loop's owner: cancel the task to stop. Every response received before is stored.
-
-    Raises:
-        KejuError: as `run`.
     """
     session = await asyncio.to_thread(_Session, dataset_path, models, out, settings)
     with session.store:
@@ -134,9 +124,6 @@ def plan_run(
 
     Nothing is sent or written, and no key is needed. Responses that `out` has are not counted; it
     is None for a new run.
-
-    Raises:
-        KejuError: as `run`.
     """
     # The directory of a new run is a path that cannot exist.
     out = out or Path(os.devnull, "run")
@@ -243,11 +230,7 @@ class _Session:
             )
 
     def prepare_and_record(self) -> list[ModelQueue]:
-        """Check that the run may be resumed, drop what is outdated, and write the manifest.
-
-        Returns:
-            The queue of each model.
-        """
+        """The queue of each model; drops what is outdated, and writes the manifest."""
         contents, folder, store, policy = self.contents, self.folder, self.store, self.policy
         queues = [
             prepare(model, partial(contents.requests, model, folder), store, policy)
@@ -281,11 +264,7 @@ class _Session:
 
 
 def _check_unused(path: Path) -> None:
-    """Check that a path that exists may become the directory of a new run.
-
-    Raises:
-        UsageError: the path is something else.
-    """
+    """Check that a path that exists may become the directory of a new run."""
     if not path.is_dir():
         raise UsageError("{} is not a directory. Choose another --out", path)
     for file in path.iterdir():
@@ -296,11 +275,7 @@ def _check_unused(path: Path) -> None:
 
 
 def _checked_options(options: ModelOptions, selection: Selection) -> ModelOptions:
-    """The model options, with the texts of the user's own wordings, which must not contain a key.
-
-    Raises:
-        UsageError: a decoding parameter is not a number, or there are two system prompts.
-    """
+    """The model options, with the user's own wordings, which must not contain a key."""
     for name in ("temperature", "top_p"):
         value = getattr(options.decoding, name)
         if value is not None and not isfinite(value):
@@ -318,11 +293,7 @@ def _checked_options(options: ModelOptions, selection: Selection) -> ModelOption
 
 
 def _check_pair_form(model: str, forms: frozenset[str], pairs: str | None) -> None:
-    """Check that a model repeats responses of the pair form of the run.
-
-    Raises:
-        UsageError: it does not. In another form, the same number means another candidate.
-    """
+    """Check that a model repeats responses of the pair form of the run."""
     if (forms or {""}) != {pairs or ""}:
         raise UsageError(
             "{}: its responses are of {}, but --pairs is {}. The candidates have other numbers "
@@ -351,13 +322,13 @@ def prepare(
     with their transcriptions would take hundreds of megabytes.
     """
     heads = store.known(model.name, readings=readings)
-    kept, not_asked, failed = Counter[Head](), Counter[str](), dict[Slot, Head]()
+    summary, failed = ModelSummary(model=model.name), dict[Slot, Head]()
     is_missing, waiting = bytearray(), 0
     for planned in requests():
         request = planned.request
         is_missing.append(request is not None and not planned.waits)
         if request is None:
-            not_asked[planned.skip_reason] += 1
+            summary.not_asked[planned.skip_reason] += 1
         elif planned.waits:
             waiting += 1
         else:
@@ -367,8 +338,10 @@ def prepare(
             if head and policy.retry_failed and head.status == "failed":
                 failed[slot] = head
             elif head:
-                kept[head] += 1
                 is_missing[-1] = False
+                summary.statuses[head.status] += 1
+                if head.status == "failed":
+                    summary.failures[head.kind] += 1
 
     def jobs() -> Iterator[Job]:
         for planned, is_sent in zip(requests(), is_missing, strict=True):
@@ -382,8 +355,7 @@ def prepare(
         jobs(),
         total=sum(is_missing) + waiting,
         policy=policy,
-        kept=kept,
-        not_asked=not_asked,
+        summary=summary,
         outdated=failed if subset else heads | failed,
     )
 
@@ -489,10 +461,7 @@ async def _summary(
 
 
 async def _add_hint(queue: ModelQueue, failure: Failure) -> None:
-    """Add what to do to the summary of a queue that a failure stopped.
-
-    If the model never answered, the hint contains the models of its server.
-    """
+    """Add a hint, which names the server's models if the queue's model never answered."""
     summary = queue.summary
     hint = failure_hint(failure, answered=summary.answered)
     summary.hint, summary.then = hint.what, hint.then

@@ -1,9 +1,8 @@
 """Timing of engines on this machine: `Stopwatch` measures it, `Timing` is stored.
 
-An engine that computes on this machine runs alone: no other engine of the run works at the same
-time. Its first answer includes its start-up (loading of models, compilation), so time counts from
-there, and until then only one request is in flight. ``RUN/timings.json`` has an entry for each
-session.
+An engine that computes on this machine runs alone. Its first answer includes its start-up (loading
+of models, compilation), so time counts from there, and until then only one request is in flight.
+``RUN/timings.json`` has an entry for each session.
 """
 
 from __future__ import annotations
