@@ -105,9 +105,9 @@ def test_an_engine_that_answered_nothing_has_no_timing(dataset):
 
 @pytest.mark.parametrize(
     ("answered", "failed", "is_timed"),
-    [(3, 0, False), (4, 0, True), (11, 1, True), (11, 2, False)],
+    [(3, 0, False), (4, 0, True), (11, 1, True), (1, 5, False)],
 )
-def test_too_few_pages_or_too_many_failures_are_not_timed(answered, failed, is_timed):
+def test_too_few_pages_are_not_timed(answered, failed, is_timed):
     stopwatch = Stopwatch()
     for status in ["answered"] * answered + ["failed"] * failed:
         stopwatch.note(

@@ -123,8 +123,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
             UsageError: the reasoning effort is empty, an extra field may not be set, the dtype is
                 not a word, or the preset does not exist.
         """
-        effort = self.reasoning_effort
-        if effort is not None and not effort.strip():
+        if self.reasoning_effort is not None and not self.reasoning_effort.strip():
             raise UsageError(
                 "--reasoning-effort is empty. Give a value such as low, or drop the option"
             )

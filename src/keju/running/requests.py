@@ -117,10 +117,7 @@ def requests_for(
 
 
 def request_for(
-    item: Item,
-    variant: RequestVariant = PLAINLY,
-    reading: str | None = None,
-    candidate: int = 1,
+    item: Item, variant: RequestVariant = PLAINLY, reading: str | None = None, candidate: int = 1
 ) -> Request:
     """The request of an item (`requests_for`); of a task of pairs, that of a candidate."""
     return next(islice(requests_for(item, variant, reading), max(0, candidate - 1), None))

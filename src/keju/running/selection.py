@@ -5,7 +5,6 @@ Items are chosen one after the other (`select`), so that only those that are sel
 
 from __future__ import annotations
 
-import hashlib
 import random
 import re
 from array import array
@@ -15,7 +14,6 @@ from itertools import islice
 from pathlib import Path
 from typing import get_args
 
-import msgspec
 from msgspec.structs import asdict, replace
 
 from keju.definitions import QuestionForms, query_of, question_forms_of, task
@@ -344,9 +342,9 @@ def _hashes(item: Item) -> tuple[str, ...]:
 def in_shard(items: Sequence[Item], shard: str | None) -> Sequence[Item]:
     """The chosen items of a shard; all of them where there are no shards.
 
-    Items with the same images stay together, and the images take turns in the order of their first
-    items, so that each is sent and transcribed by one machine and the shards have nearly the same
-    size.
+    Items with the same first image stay together, and the images take turns in the order of their
+    first items, so that each is sent and transcribed by one machine and the shards have nearly the
+    same size.
 
     Raises:
         UsageError: `shard` has not the form of one.
@@ -357,10 +355,10 @@ def in_shard(items: Sequence[Item], shard: str | None) -> Sequence[Item]:
     turns: dict[int, int] = {}
 
     def is_own(item: Item) -> bool:
-        # The numbers of two images may be equal by chance: then they are in the same shard.
-        images = msgspec.msgpack.encode(item.images) if item.images else item.id.encode()
-        image_number = int.from_bytes(hashlib.sha256(images).digest()[:8], "little")
-        return turns.setdefault(image_number, len(turns)) % count == number - 1
+        name = item.images[0].sha256 if item.images else item.id
+        # Numbers take less memory. Two that are equal by chance are in the same shard.
+        short_name = int(sha256_bytes(name.encode())[:16], 16)
+        return turns.setdefault(short_name, len(turns)) % count == number - 1
 
     return RecordList(Item, filter(is_own, items))
 

@@ -12,7 +12,6 @@ A request has one line. Before it is sent again, the line of its failure is drop
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -56,11 +55,10 @@ class _StoredHead(Record, frozen=True, kw_only=True):
 
 
 _BUSY = _("{}: another keju is writing to this run. Wait for it to end, or choose another --out")
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_FREE_SPACE = _(
-    "Free disk space, then run the same command again. All earlier responses are stored"
+_RUN_AGAIN = _(
+    "Correct this, for example by freeing disk space, then run the same command again. All earlier "
+    "responses are stored"
 )
-_RUN_AGAIN = _("Correct this, then run the same command again. All earlier responses are stored")
 
 
 @dataclass
@@ -137,7 +135,7 @@ class ResponseStore:
                 error.strerror,
                 file=Path(os.fsdecode(file.name)),
                 item=response.item,
-                hint=_FREE_SPACE if error.errno in _FULL else _RUN_AGAIN,
+                hint=_RUN_AGAIN,
             ) from None
 
     def drop(self, model: str, slots: Collection[Slot], *, readings: bool = False) -> None:

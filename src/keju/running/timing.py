@@ -21,8 +21,6 @@ from keju.runs import RunFolder
 
 _FEWEST_PAGES = 3
 """The minimum number of timed pages from which a speed is computed."""
-_MOST_FAILED = 0.1
-"""The maximum share of failures, which take another time than transcribed pages."""
 
 
 class Timing(Record, frozen=True, kw_only=True):
@@ -58,24 +56,22 @@ class Stopwatch:
     def __init__(self) -> None:
         self._start: float | None = None
         self._seconds = 0.0
-        self._pages = self._answers = self._failed = 0
+        self._pages = self._answers = 0
 
     def note(self, response: Response, pages: int) -> None:
-        """Count a response to a request with `pages` images."""
+        """Count a response to a request with `pages` images; failures only take time."""
         now = monotonic()
-        if response.status == "failed":
-            self._failed += 1
-        elif self._start is None:
-            self._start = now
-        else:
-            self._pages += pages
-            self._answers += 1
+        if response.status != "failed":
+            if self._start is None:
+                self._start = now
+            else:
+                self._pages += pages
+                self._answers += 1
         self._seconds = now - (self._start or now)
 
     def timing(self, model: str) -> Timing | None:
         """The timing of a model; None where too few pages were transcribed."""
-        most = _MOST_FAILED * (self._failed + self._answers)
-        if self._pages < _FEWEST_PAGES or self._failed > most:
+        if self._pages < _FEWEST_PAGES:
             return None
         return Timing(
             model=model,
