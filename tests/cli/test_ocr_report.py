@@ -158,7 +158,7 @@ def test_result_files_that_are_added_or_corrected_are_read_by_the_same_command(t
     corrected.write_text(TEXTS[0][:8], "utf-8")
     done = keju(*args, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "X: 1 outdated response is replaced, such as the one to book 0/p1" in done.stderr
+    assert "X: outdated responses that are replaced: 1" in done.stderr
     assert "X: results for 4 of 4 pages" in done.stderr
     after = stored(tmp_path, "X")
     assert after["book 1/p1"] == before["book 1/p1"]
@@ -180,7 +180,7 @@ def test_a_result_file_that_is_gone_is_not_scored_any_longer(tmp_path):
     (tmp_path / "theirs" / "book 0" / "p1.txt").unlink()
     done = keju(*args, cwd=tmp_path)
     assert done.returncode == 1
-    assert "X: 1 outdated response is replaced, such as the one to book 0/p1" in done.stderr
+    assert "X: outdated responses that are replaced: 1" in done.stderr
     assert "Add the missing files to the folder" in done.stdout
     assert "would fail again" not in done.stdout
     assert stored(tmp_path, "X")["book 0/p1"]["error"]["kind"] == "missing-answer"
@@ -224,7 +224,7 @@ def test_only_new_and_replaced_pages_are_read(tmp_path):
         file.unlink()
     done = keju(*args, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "X: 2 outdated responses are replaced, such as the one to book 0/p1" in done.stderr
+    assert "X: outdated responses that are replaced: 2" in done.stderr
     after = stored(tmp_path, "X")
     assert sorted(after) == ["book 0/p1", "book 1/p1", "book 3/p1"]
     assert after["book 1/p1"] == before["book 1/p1"]

@@ -86,7 +86,7 @@ def test_a_run_resumes_only_in_the_same_convention(chat: Chat, dataset: Path, tm
     go(dataset, out, chat, "openai:gemini", boxes="yxyx-1000")
     with pytest.raises(UsageError, match=r"--boxes \(yxyx-1000, now \)"):
         go(dataset, out, chat, "openai:gemini")
-    with pytest.raises(UsageError, match=r"response of openai:gemini.*--boxes \(yxyx-1000, now x"):
+    with pytest.raises(UsageError, match=r"responses of openai:gemini.*--boxes \(yxyx-1000, now x"):
         go(dataset, out, chat, "openai:other", boxes="xywh")
     go(dataset, out, chat, "openai:other", boxes="yxyx-1000")
 

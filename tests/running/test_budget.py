@@ -157,7 +157,7 @@ def test_an_answer_dearer_than_expected_is_expected_from_then_on():
     estimator = CostEstimator({"endpoint": "e", "model": "served", "max_tokens": "1"}, PRICES)
     assert estimator.expected_cost(REQUEST) < 0.001
     usage = Usage(input_tokens=500_000, output_tokens=0)
-    charged, uncounted = estimator.charged(REQUEST, Answer(text="", usage=usage), 0.0)
+    charged, uncounted = estimator.charged(REQUEST, Answer(text="", usage=usage), 0.0, Usage())
     assert (charged, uncounted) == (pytest.approx(1), Usage())
     assert estimator.expected_cost(REQUEST) == pytest.approx(1)
 

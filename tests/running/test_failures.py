@@ -189,7 +189,7 @@ def test_another_address_is_refused_once_a_model_has_answered(
     before = (tmp_path / "r" / "run.json").read_bytes()
     with pytest.raises(
         UsageError,
-        match=r"1 stored response of openai:served is outdated.*endpoint of openai:served \(",
+        match=r"stored responses of openai:served are outdated.*endpoint of openai:served \(",
     ):
         run(dataset, ["openai:served"], tmp_path / "r", options=other)
     assert (tmp_path / "r" / "run.json").read_bytes() == before

@@ -238,7 +238,7 @@ def test_ocr_engines_are_asked_as_published_alone(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--task", "T1"], "changes nothing here: it has prompts for T7"),
+        (["--task", "T1"], "has items of: T1, T7"),
         (["--system", "Hi."], "has a system prompt too"),
         (["--wording", "shorter"], "your own with --prompts FILE"),
     ],

@@ -132,7 +132,7 @@ def test_a_task_that_is_unknown_or_not_here_is_wrong_use(mixed: Dataset):
 
 def test_a_dataset_of_reference_items_only_has_nothing_to_ask(tmp_path: Path):
     path = make_dataset(tmp_path / "d", [choice("q", split="reference")])
-    with pytest.raises(UsageError, match="the test split is empty"):
+    with pytest.raises(UsageError, match="no items to ask"):
         names(Dataset.open(path))
 
 

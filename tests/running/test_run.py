@@ -191,7 +191,7 @@ def test_rounds_are_asked_and_may_be_added(chat: Chat, dataset: Path, out: Path)
     [
         ({"decoding": Decoding(seed=5)}, {}, r"seed of openai:served \(unset, now 5\)"),
         ({"base_url": "http://127.0.0.1:1/v2"}, {}, r"endpoint of openai:served \("),
-        ({}, {"limit": 3}, r"outdated, such as the one to i0003, .*--limit \(5, now 3\)"),
+        ({}, {"limit": 3}, r"are outdated, .*--limit \(5, now 3\)"),
         ({}, {"limit": 5, "rounds": 1}, r"--rounds \(2, now 1\)"),
     ],
 )  # fmt: skip
@@ -277,7 +277,7 @@ def test_a_transcription_that_is_part_of_a_prompt_is_not_exchanged(
     assert go(corrected, out, chat.url, selection=selection).complete
     assert chat.stats()["requests"] == 1
     changed = multiple_choice(tmp_path / "three", "q", transcription="玄")
-    with pytest.raises(UsageError, match="1 stored response of openai:served is outdated"):
+    with pytest.raises(UsageError, match="openai:served are outdated, 1 in number"):
         go(changed, out, chat.url, selection=selection)
 
 
@@ -300,7 +300,7 @@ def test_outdated_responses_are_replaced_only_on_request(chat: Chat, tmp_path: P
         policy=Policy(replace=True), console=console,
     )  # fmt: skip
     assert summary.complete
-    assert "openai:served: 2 outdated responses are replaced" in console.file.getvalue()
+    assert "openai:served: outdated responses that are replaced: 2" in console.file.getvalue()
     now = {r.item: r.key for r in RunFolder.open(out).responses()}
     assert set(now) == {"q", "same"}
     assert now["same"] == kept["same"]
@@ -329,7 +329,7 @@ def test_answers_of_a_file_are_read_again_but_not_dropped_with_their_items(
     assert replay(5).complete
     stored = {response.item: response.text for response in RunFolder.open(out).responses()}
     assert stored == lines
-    with pytest.raises(UsageError, match=r"outdated, such as the one to i0003.*--limit \(5, now 3"):
+    with pytest.raises(UsageError, match=r"are outdated, .*--limit \(5, now 3"):
         replay(3)
     assert {r.item: r.text for r in RunFolder.open(out).responses()} == lines
 
@@ -354,7 +354,7 @@ def test_another_dataset_or_setting_is_refused(chat: Chat, tmp_path: Path, out: 
     chat.plan()
     first = multiple_choice(tmp_path / "one", "q")
     go(first, out, chat.url)
-    words = r"1 stored response of openai:served is outdated, such as the one to q, "
+    words = r"stored responses of openai:served are outdated, 1 in number"
     with pytest.raises(UsageError, match=words + r".*the dataset \(small .*, now small"):
         go(multiple_choice(tmp_path / "two", "q", first="玄"), out, chat.url)
     with pytest.raises(UsageError, match=words):
@@ -373,7 +373,7 @@ def test_an_answer_to_another_prompt_is_not_taken_for_this_one(
     changed = {**json.loads(lines[0]), "key": "0" * 64}
     path.write_text(json.dumps(changed) + "\n" + lines[1] + "\n")
     with pytest.raises(
-        UsageError, match="such as the one to i0000, because its request is not made now"
+        UsageError, match=r"are outdated, .*What differs: the prompts or the images"
     ):
         go(dataset, out, chat.url, selection=Selection(limit=2))
 

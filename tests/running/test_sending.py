@@ -14,9 +14,8 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import Request, Response
 from keju.models import Answer, AskError, Model
-from keju.running import Policy, RetryPolicy
+from keju.running import ModelSummary, Policy, RetryPolicy
 from keju.running.sending import FIRST, Job, ModelQueue, Sender
-from keju.running.store import Head
 from tests.support.making import make_dataset
 
 QUICK = RetryPolicy(first_wait=0.001, longest_wait=0.002)
@@ -86,8 +85,9 @@ def queue(
         )
         for n in range(count)
     )  # fmt: skip
-    kept = Counter({Head("answered"): 1}) if succeeded else None
-    return ModelQueue(model, jobs, total=count, policy=Policy(concurrency=ceiling), kept=kept)
+    summary = ModelSummary(model=model.name, statuses=Counter(answered=int(succeeded)))
+    policy = Policy(concurrency=ceiling)
+    return ModelQueue(model, jobs, total=count, policy=policy, summary=summary)
 
 
 def ask(dataset: Dataset, *queues: ModelQueue, retry: RetryPolicy = QUICK) -> list[Response]:
@@ -315,7 +315,7 @@ def stopped_soon(sender: Sender) -> int:
     async def body() -> int:
         running = asyncio.create_task(sender.run())
         await asyncio.sleep(0.02)
-        in_flight = sender.in_flight
+        in_flight = sum(each.slots.in_flight for each in sender.queues)
         sender.stop()
         await running
         return in_flight

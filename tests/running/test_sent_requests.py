@@ -1,4 +1,4 @@
-"""Requests that exist already: sent once, replaced when they change, hashed once."""
+"""Requests that exist already: sent once, and replaced when they change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONCE = RetryPolicy(attempts=1)
 
 
 class Repeating(Model):
-    """Answers with the prompt, and counts what is sent and hashed."""
+    """Answers with the prompt, and counts what is sent."""
 
     name = "openai:repeating"
     identity = {"kind": "openai", "model": "repeating"}  # noqa: RUF012
@@ -27,11 +27,6 @@ class Repeating(Model):
     def __init__(self, *, broken: str = "") -> None:
         self.broken = broken
         self.sent: list[str] = []
-        self.hashed: list[str] = []
-
-    def source_of(self, request: Request) -> str:
-        self.hashed.append(request.item)
-        return ""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         self.sent.append(request.item)
@@ -65,15 +60,6 @@ def test_only_missing_and_changed_requests_are_sent(tmp_path: Path):
     assert [reply.text if reply else "" for reply in replies] == [
         "天", "地", "天", "天", "天",
     ]  # fmt: skip
-
-
-def test_each_request_is_hashed_once_whether_it_is_stored_or_not(tmp_path: Path):
-    requests = [request(name) for name in "abc"]
-    first, second = Repeating(), Repeating()
-    send(tmp_path / "r", first, requests)
-    assert sorted(first.hashed) == ["a", "b", "c"]
-    send(tmp_path / "r", second, [*requests, request("d")])
-    assert sorted(second.hashed) == ["a", "b", "c", "d"]
 
 
 def test_a_failure_is_sent_again_only_on_request_and_stays_counted_until_then(tmp_path: Path):

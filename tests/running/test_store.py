@@ -178,12 +178,9 @@ def test_a_write_of_a_part_is_continued(folder: RunFolder, monkeypatch: pytest.M
     assert stored(folder) == [response("a")]
 
 
-@pytest.mark.parametrize(
-    ("code", "hint"),
-    [(errno.ENOSPC, "Free disk space"), (errno.EIO, "Correct this, then run the same command")],
-)
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
 def test_a_failed_write_leaves_no_half_line(
-    folder: RunFolder, monkeypatch: pytest.MonkeyPatch, code: int, hint: str
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch, code: int
 ):
     write = os.write
 
@@ -199,7 +196,7 @@ def test_a_failed_write_leaves_no_half_line(
     with ResponseStore(folder) as store:
         store.append(response("a"))
         monkeypatch.setattr(os, "write", fill)
-        with pytest.raises(DataError, match=rf"b: .*{os.strerror(code)}\. {hint}"):
+        with pytest.raises(DataError, match=rf"b: .*{os.strerror(code)}\. Correct this"):
             store.append(response("b"))
         monkeypatch.undo()
         assert stored(folder) == [response("a")]

@@ -31,7 +31,7 @@ from keju.items import (
     variant_of,
 )
 from keju.models import REPLAYED
-from keju.running.readings import name_of_images
+from keju.running.contents import name_of_images
 from keju.runs import HUMAN, RunFolder, RunManifest
 from keju.runs.served_models import served_name
 from keju.scoring import ItemName, Result, aggregate, check_scores

@@ -1,11 +1,14 @@
 """`RunContents`: the items that a run sends to its models, and the requests made of them.
 
-`access_of` returns the data of the dataset that models may use besides their requests.
+Where a prompt needs the text of the images, they are transcribed first, by a `Reader`. In `own-ocr`
+and `own-text` that is the model itself, with the prompt of the definition's `reading_task`; in a
+pipeline ``ocr+llm`` an engine transcribes and a text model answers. Transcriptions are stored in
+the run like responses, so that an image of ten items is transcribed once per round and script.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product, repeat
@@ -13,17 +16,17 @@ from typing import NamedTuple, Self, overload
 
 from keju.datasets.page_names import find_named_pages
 from keju.datasets.store import Dataset
-from keju.definitions import query_of
+from keju.definitions import query_of, reading_task
 from keju.errors import DataError
-from keju.items import OWN_READING, Failure, ImageRef, Item, Request, Setting
-from keju.models import AskError, DatasetAccess, Model
-from keju.running.readings import Reader, Readings, failure_of
+from keju.files import sha256_bytes
+from keju.items import OWN_READING, Failure, ImageRef, Item, Request, Response, Setting
+from keju.models import AskError, DatasetAccess, Model, role_of
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selection import Selection, in_shard, skip_reason
+from keju.running.selection import RequestVariant, Selection, in_shard, skip_reason
 from keju.running.store import StoredResponses
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
-from keju.text import answer_part
+from keju.text import answer_part, in_script
 
 
 @dataclass
@@ -50,14 +53,10 @@ class LazyImages(Sequence[bytes]):
 
 
 def access_of(dataset: Dataset, reference: Sequence[Item] = ()) -> DatasetAccess:
-    """The data that baselines and files of pages may use.
+    """The data that baselines and files of pages may use: `reference` is the reference split.
 
     Of the test split only the images are used. They are read from the dataset on demand, so that a
     run without such a model does not read them.
-
-    Args:
-        dataset: where the images are stored.
-        reference: the labelled items of the reference split.
     """
     return DatasetAccess(
         reference=tuple(reference),
@@ -86,6 +85,82 @@ def _pages(items: Iterable[Item]) -> Iterator[Item]:
             )
 
 
+NO_READING = "no-reading"
+"""The failure kind of an item whose images could not be transcribed."""
+
+
+def reading_request(
+    item: Item, variant: RequestVariant, *, every_round: bool, prompted: bool
+) -> Request:
+    """A request for a transcription of an item's images (see `Reader`)."""
+    reading = reading_task(item.benchmark)
+    query = reading.queries[0]
+    script = variant.script if prompted else "released"
+    prompt = query.template if script == "released" else in_script(query.template, script)
+    return Request(
+        item=name_of_images(item.images),
+        benchmark=reading.benchmark,
+        task=reading.id,
+        form=query.form,
+        prompt=prompt,
+        images=item.images,
+        script=script,
+        round=variant.round if every_round else 1,
+    )
+
+
+class Reader(NamedTuple):
+    """The model or engine that transcribes for a model.
+
+    `every_round`: it transcribes again in each round. `prompted`: it gets a prompt, and so
+    transcribes in each script; an OCR engine gets none, and transcribes once.
+    """
+
+    model: Model
+    every_round: bool
+    prompted: bool = True
+
+    def request(self, item: Item, variant: RequestVariant) -> Request:
+        """A request for a transcription of an item's images."""
+        return reading_request(item, variant, every_round=self.every_round, prompted=self.prompted)
+
+    def find(self, stored: StoredResponses, item: Item, variant: RequestVariant) -> Response | None:
+        """The stored transcription of an item's images, or None if it was not made yet."""
+        request = self.request(item, variant)
+        return stored.find(request, self.model.identity, self.model.source_of(request))
+
+    @classmethod
+    def of(cls, model: Model) -> Reader:
+        """The engine before a model in a pipeline, else the model itself."""
+        if model.reader:
+            return cls(model.reader, every_round=False, prompted=is_prompted(model.reader.name))
+        return cls(model, every_round=True)
+
+
+def is_prompted(reader: str, stored: str = "") -> bool:
+    """Whether a reader gets a prompt: a model does, an OCR engine and a replayed file do not.
+
+    `stored` is the role that a run recorded of it, if it did.
+    """
+    return (stored or role_of(reader)) == "model"
+
+
+def failure_of(reading: Response) -> Failure | None:
+    """Why an item cannot be sent, if its images could not be transcribed."""
+    if reading.status not in {"failed", "filtered"}:
+        return None
+    error = reading.error
+    reason = f"{error.kind}: {error.message}" if error else reading.status
+    return Failure(kind=NO_READING, message=f"its images could not be read ({reason})")
+
+
+def name_of_images(images: tuple[ImageRef, ...]) -> str:
+    """The item id of a transcription of these images."""
+    if len(images) == 1:
+        return images[0].sha256
+    return sha256_bytes("".join(ref.sha256 for ref in images).encode())
+
+
 class Planned(NamedTuple):
     """A request to be sent, or why none is.
 
@@ -100,21 +175,17 @@ class Planned(NamedTuple):
     waits: bool = False
 
 
+FindReading = Callable[[Item, RequestVariant], Response | None]
+"""Finds the transcription of an item's images, made before in a prompt variant."""
+
+
 @dataclass
 class RunContents:
     """Which items a run sends to which models, and in which prompt variants.
 
-    Args:
-        dataset: the dataset.
-        models: the models.
-        items: the items that were chosen.
-        selection: how they were chosen, in which settings and how often they are sent.
-        stored_items: the items as the run is to store them, where they differ from the dataset's.
-
-    Attributes:
-        sent_items: the items of the shard.
-        variants: the prompt variants of each item.
-        readers: who transcribes the images before a model answers in a setting, where needed.
+    `items` were chosen by `selection`; `stored_items` are those that the run stores, where they
+    differ from the dataset's. `sent_items` are the items of the shard, and `variants` the prompt
+    variants of each. `readers` transcribe the images before a model answers in a setting.
     """
 
     dataset: Dataset
@@ -139,24 +210,22 @@ class RunContents:
     def requests(self, model: Model, folder: RunFolder) -> Iterator[Planned]:
         """The requests to a model in the order of the items, and those that are not sent.
 
-        Args:
-            model: the model.
-            folder: the run, which contains the transcriptions that precede the requests.
+        They contain the transcriptions that the run has in `folder`.
         """
         readings = self.readings(model, folder) if self.readers else {}
         for item in self.sent_items:
             yield from self.requests_of(item, model, readings)
 
-    def readings(self, model: Model, folder: RunFolder) -> dict[Setting, Readings]:
-        """The transcriptions in a run, by the settings in which a model needs some."""
+    def readings(self, model: Model, folder: RunFolder) -> dict[Setting, FindReading]:
+        """What finds the transcriptions of a run, by the settings in which a model needs some."""
         return {
-            setting: Readings(reader, StoredResponses(folder.readings(reader.model.name)))
+            setting: partial(reader.find, StoredResponses(folder.readings(reader.model.name)))
             for (name, setting), reader in self.readers.items()
             if name == model.name
         }
 
     def requests_of(
-        self, item: Item, model: Model, readings: Mapping[Setting, Readings]
+        self, item: Item, model: Model, readings: Mapping[Setting, FindReading]
     ) -> Iterator[Planned]:
         """The requests of an item to a model, in each prompt variant."""
         for variant in self.variants:
@@ -170,7 +239,7 @@ class RunContents:
                 continue
             text, failure, transcription = None, None, None
             if reads_first:
-                transcription = readings[variant.setting].of(item, variant)
+                transcription = readings[variant.setting](item, variant)
                 text = item.transcription or ""
             if transcription is not None:
                 # The reasoning of the reader is not part of the transcription.

@@ -31,10 +31,8 @@ class RetryPolicy(Record, frozen=True, kw_only=True):
     503 do not count, so that a busy server makes the run slow but does not make it fail. `deadline`
     is the maximum number of seconds from the first attempt to the last, including waits; `timeout`
     the maximum for one attempt. Waits start at `first_wait` seconds and double up to
-    `longest_wait`; each is shortened at random by up to half. Where nothing answers at the address
-    and the run has no answer of the model, a request is sent at most three times. A model is
-    stopped after `dead_after` consecutive requests that failed because of its server, and after
-    five failures with the same message before the first success (see `ModelQueue.note`).
+    `longest_wait`; each is shortened at random by up to half. A model is stopped after `dead_after`
+    consecutive requests that failed because of its server.
     """
 
     attempts: int = 6
@@ -72,14 +70,15 @@ class Policy(Record, frozen=True, kw_only=True):
         Raises:
             UsageError: a value is not valid, or money is limited without prices.
         """
-        if self.concurrency is not None and self.concurrency < 1:
-            raise UsageError("--concurrency must be 1 or more, not {}", self.concurrency)
-        if not self.retry.timeout > 0:
-            raise UsageError("--timeout must be more than 0 seconds, not {:g}", self.retry.timeout)
-        if self.per_minute is not None and not 0 < self.per_minute < inf:
-            raise UsageError("--per-minute must be more than 0, not {:g}", self.per_minute)
-        if self.max_cost is not None and not 0 <= self.max_cost < inf:
-            raise UsageError("--max-cost must be 0 or more, not {:g}", self.max_cost)
+        for name, value, lowest in (
+            ("concurrency", self.concurrency, 1),
+            ("max-cost", self.max_cost, 0),
+        ):
+            if value is not None and not lowest <= value < inf:
+                raise UsageError("--{} must be {} or more, not {:g}", name, lowest, value)
+        for name, value in (("timeout", self.retry.timeout), ("per-minute", self.per_minute)):
+            if value is not None and not 0 < value < inf:
+                raise UsageError("--{} must be more than 0, not {:g}", name, value)
         if self.max_cost is not None and self.prices is None:
             raise UsageError(
                 "--max-cost needs a price file: --prices FILE (see: keju run --prices example)"
@@ -87,10 +86,7 @@ class Policy(Record, frozen=True, kw_only=True):
 
 
 class Rate:
-    """A token bucket: spreads requests over the minute, and no minute exceeds the limit.
-
-    Its capacity are the requests of one second.
-    """
+    """A token bucket of the requests of one second, so that no minute exceeds the limit."""
 
     def __init__(self, per_minute: float) -> None:
         # One second more than a minute, because a full bucket is emptied before its refill begins.
@@ -110,10 +106,8 @@ class Slots:
     many successes as there are slots add one. After the first success the limit is the ceiling,
     because most servers support what their users set.
 
-    Args:
-        ceiling: the maximum number of slots.
-        first: the maximum number of slots before the first success; by default the ceiling.
-        per_minute: the maximum number of requests per minute; None sets none.
+    There are at most `ceiling` slots, and `first` (default: as many) before the first success.
+    `per_minute` is the maximum number of requests per minute; None sets none.
     """
 
     def __init__(
@@ -121,8 +115,7 @@ class Slots:
     ) -> None:
         self.ceiling = ceiling
         self.in_flight = 0
-        self.stopped = False
-        """Whether no more slots are available, permanently."""
+        self.stopped = False  # permanently
         self._limit = float(min(ceiling, first or ceiling))
         self._proven = first is None
         self._halved_at = 0.0
@@ -211,8 +204,7 @@ class Budget:
     """The money of a run: the maximum cost of a request is reserved before it is sent.
 
     When the answer arrives, its cost replaces the reservation. So requests in flight never spend
-    together more than the budget allows, and near its end they are sent one by one. `max_cost` is
-    the limit (None sets none), `spent` the cost of the run so far.
+    together more than `max_cost` (None sets no limit), and near its end they are sent one by one.
     """
 
     max_cost: float | None = None
@@ -224,10 +216,7 @@ class Budget:
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def reserve(self, cost: float, slots: Slots) -> bool:
-        """Reserve a cost as soon as it fits the budget; false if it never will.
-
-        Nothing is reserved once the slots of the request's model are stopped.
-        """
+        """Reserve a cost as soon as it fits; false if it never will, or the slots were stopped."""
         while self.max_cost is not None and self.spent + self._reserved + cost > self.max_cost:
             if self.used_up or slots.stopped:
                 return False
@@ -273,18 +262,8 @@ def may_be_paid(kind: str) -> bool:
     return kind in _MAY_BE_PAID
 
 
-def add_usage(first: Usage, second: Usage) -> Usage:
-    """The sum of two estimates; a count that is unknown in both stays unknown."""
-    if NO_USAGE in (first, second):
-        return second if first == NO_USAGE else first
-    return Usage(
-        input_tokens=(first.input_tokens or 0) + (second.input_tokens or 0),
-        output_tokens=(first.output_tokens or 0) + (second.output_tokens or 0),
-    )
-
-
 class CostEstimator:
-    """Cost estimate: tokens and money of requests to one model.
+    """Estimates tokens and money of requests to one model.
 
     `paid`: the model is behind an endpoint; others run on this machine and are free. `price` is
     None where it is free or not known.
@@ -311,21 +290,26 @@ class CostEstimator:
         return max(self.cost(self.expected(request)), self._highest_cost) if self.price else 0.0
 
     def charged(
-        self, request: Request, outcome: Answer | AskError, reserved: float
+        self, request: Request, outcome: Answer | AskError, reserved: float, before: Usage
     ) -> tuple[float, Usage]:
-        """The cost of an attempt, and those of its tokens that no server counted.
+        """The cost of an attempt, and the tokens that no server counted of it and those `before`.
 
         An attempt that may have been charged nevertheless costs what was reserved at least.
         """
         if isinstance(outcome, AskError):
             if not may_be_paid(outcome.kind):
-                return 0.0, NO_USAGE
+                return 0.0, before
             uncounted = self.expected(request)
-            return max(reserved, self.cost(uncounted)), uncounted
-        uncounted = self.uncounted(request, outcome.usage)
-        cost = self.cost(outcome.usage) + self.cost(uncounted)
-        self._highest_cost = max(self._highest_cost, cost)
-        return cost, uncounted
+            cost = max(reserved, self.cost(uncounted))
+        else:
+            uncounted = self.uncounted(request, outcome.usage)
+            cost = self.cost(outcome.usage) + self.cost(uncounted)
+            self._highest_cost = max(self._highest_cost, cost)
+        counts = [
+            (getattr(before, name) or 0) + (getattr(uncounted, name) or 0) or None
+            for name in ("input_tokens", "output_tokens")
+        ]
+        return cost, Usage(input_tokens=counts[0], output_tokens=counts[1])
 
     def uncounted(self, request: Request, usage: Usage) -> Usage:
         """The tokens of an answer that are not in its server's count."""
@@ -356,23 +340,24 @@ def remaining_budget(
     folder: RunFolder,
     models: Iterable[Model],
     earlier: Mapping[str, Mapping[str, str]],
-    prices: Prices,
-    max_cost: float | None,
+    policy: Policy,
 ) -> Budget:
-    """The rest of a budget after the cost of all stored responses.
+    """The rest of a budget after the cost of all stored responses; unlimited without prices.
 
-    Their cost is that of the tokens that servers counted, and of the estimate of what they did not
-    count. Requests that were in flight when a run was killed left no response and are not included.
-    `models` get requests now, `earlier` are the identities of other models.
+    Tokens that servers did not count have their estimate. Requests that were in flight when a run
+    was killed left no response and are not included. `models` get requests now, `earlier` are the
+    identities of other models.
 
     Raises:
         UsageError: money is limited, and the price of a model is not known.
-        DataError: a stored line is damaged.
     """
+    prices = policy.prices
+    if prices is None:
+        return Budget()
     estimators = {name: CostEstimator(identity, prices) for name, identity in earlier.items()}
     for model in models:
         estimator = estimators[model.name] = CostEstimator(model.identity, prices)
-        if max_cost is not None and estimator.paid and estimator.price is None:
+        if policy.max_cost is not None and estimator.paid and estimator.price is None:
             raise UsageError(
                 "--max-cost: the price file has no price for {}. Add one, in the form of: keju run "
                 "--prices example",
@@ -383,4 +368,4 @@ def remaining_budget(
         for response in read_jsonl(path, _PaidResponse, appended=True):
             if paid := estimators.get(response.model):
                 spent += paid.cost(response.usage) + paid.cost(response.uncounted)
-    return Budget(max_cost, prices.currency, spent)
+    return Budget(policy.max_cost, prices.currency, spent)

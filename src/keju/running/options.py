@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import msgspec
 from keju.datasets.store import Dataset
 from keju.definitions import read_prompts, task
 from keju.definitions.pair_forms import pair_form
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, UsageError
 from keju.files import bounded_bytes
 from keju.items import Record
 from keju.models import Decoding, Fit, ModelOptions
@@ -23,15 +22,11 @@ from keju.running.presets import preset
 from keju.running.prices import read_prices
 from keju.running.selection import Selection
 from keju.runs.manifest import checked_label
-from keju.texts import listed
 
 AnyPath = str | os.PathLike[str]
 
 _MOST_BYTES = 64 << 20
 """The maximum size of a list of items in bytes."""
-
-_MOST_NAMED = 5
-"""The number of repeated ids that an error names."""
 
 
 class RunOptions(Record, frozen=True, kw_only=True):
@@ -128,8 +123,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
             UsageError: the reasoning effort is empty, the dtype is not a word, or the preset does
                 not exist.
         """
-        effort = self.reasoning_effort
-        if effort is not None and not effort.strip():
+        if self.reasoning_effort is not None and not self.reasoning_effort.strip():
             raise UsageError(
                 "--reasoning-effort is empty. Give a value such as low, or drop the option"
             )
@@ -162,19 +156,16 @@ def read_item_ids(file: Path) -> tuple[str, ...]:
     """Read the ids that a text file lists, one per line, in its order.
 
     Raises:
-        DataError: the file is not readable, lists no id, or lists an id twice.
+        DataError: the file is not readable, or lists no id.
     """
     try:
         text = bounded_bytes(file, _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError("the list of items is not UTF-8 text", file=file) from None
-    ids = tuple(line.strip() for line in text.splitlines() if line.strip())
+    ids = dict.fromkeys(line.strip() for line in text.splitlines() if line.strip())
     if not ids:
         raise DataError("no item id in the list", file=file, hint="Write one id per line")
-    if repeated := [name for name, count in Counter(ids).items() if count > 1]:
-        names = listed(map(shortened, repeated[:_MOST_NAMED]))
-        raise DataError("listed twice: {}", names, file=file, hint="List every item once")
-    return ids
+    return tuple(ids)
 
 
 def _several(values: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -19,11 +19,7 @@ def reduce_pairs(items: Sequence[Item], form: PairForm) -> list[Item]:
     """The items; those of pair tasks are in a reduced form and marked (`reduced_form`).
 
     Images are in the order of their requests, unused images last; `relevant` is adapted. An item
-    that the form does not make smaller stays as it is.
-
-    Args:
-        items: whole items, in the order of the dataset.
-        form: the reduced form.
+    that the form does not make smaller stays as it is. `items` are whole, in the dataset's order.
 
     Raises:
         UsageError: the form makes no item smaller, or leaves an item with only relevant candidates.
@@ -78,30 +74,23 @@ def _gallery(item: Item, form: PairForm) -> Item:
 def _once(items: Sequence[Item], form: PairForm) -> dict[str, Item]:
     """The items, without the pairs that an earlier item already compares in the other direction."""
     compared: set[tuple[str, str, str, str]] = set()
-    own: dict[str, list[int]] = {}
-    smaller: set[tuple[str, str]] = set()
+    sent: dict[str, list[int]] = {}
     for item in items:
-        own[item.id] = []
-        first = item.images[0].sha256
-        others = {number: ref.sha256 for number, ref in enumerate(item.images) if number}
-        for candidate, other in others.items():
-            if (item.task, item.query, other, first) in compared:
-                smaller.add((item.task, item.query))
-            else:
-                own[item.id].append(candidate)
-        compared |= {(item.task, item.query, first, others[number]) for number in own[item.id]}
+        first, *others = (ref.sha256 for ref in item.images)
+        sent[item.id] = []
+        for candidate, other in enumerate(others, start=1):
+            if (item.task, item.query, other, first) not in compared:
+                sent[item.id].append(candidate)
+        compared |= {(item.task, item.query, first, others[n - 1]) for n in sent[item.id]}
+    smaller = {
+        (item.task, item.query) for item in items if len(sent[item.id]) < len(item.images) - 1
+    }
     reduced = {}
     for item in items:
         if (item.task, item.query) in smaller:
-            compared_candidates = own[item.id]
-            unsent = [
-                number
-                for number in range(1, len(item.images))
-                if number not in {*compared_candidates}
-            ]
-            reduced[item.id] = mark_reduced(
-                _in_order(item, [*compared_candidates, *unsent]), form, len(compared_candidates)
-            )
+            unsent = sorted({*range(1, len(item.images))}.difference(sent[item.id]))
+            ordered = _in_order(item, [*sent[item.id], *unsent])
+            reduced[item.id] = mark_reduced(ordered, form, len(sent[item.id]))
     return reduced
 
 

@@ -13,10 +13,9 @@ from keju.definitions import has_reference, task
 from keju.definitions.pair_forms import STEP as PAIRS_STEP
 from keju.items import Item, Record, Request
 from keju.models import Fit, Model
-from keju.running.contents import RunContents
+from keju.running.contents import Reader, RunContents, name_of_images
 from keju.running.limits import Policy
 from keju.running.prices import Prices
-from keju.running.readings import Reader, name_of_images
 from keju.running.requests import Slot, key_of
 from keju.running.store import ResponseStore
 from keju.running.tokens import TEXT_RULE, image_rule, request_tokens, text_tokens

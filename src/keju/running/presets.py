@@ -48,11 +48,10 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def differences(
         self, identity: Mapping[str, str], not_sent: Collection[str] = ()
     ) -> Iterator[str]:
-        """The differences between a model's settings and those that the paper states.
+        """The differences between a model's identity and the settings that the paper states.
 
-        Args:
-            identity: the model's identity; a model without an endpoint has no differences.
-            not_sent: parameters that were requested and not sent.
+        `not_sent` are parameters that were requested and not sent. A model without an endpoint has
+        no differences.
         """
         if identity.get("kind") not in ENDPOINTS:
             return
@@ -78,14 +77,11 @@ def preset(name: str) -> Preset:
     """The preset of that name; an empty name gives an empty preset.
 
     Raises:
-        DataError: a file is not presets.
         UsageError: there is none, or two benchmarks have a preset of one name.
     """
-    if not name:
-        return Preset(what="")
-    papers = _presets()
+    papers = {"": Preset(what=""), **(_presets() if name else {})}
     if name not in papers:
-        names = "; ".join(f"{paper} ({papers[paper].what})" for paper in papers)
+        names = "; ".join(f"{other} ({paper.what})" for other, paper in papers.items() if other)
         raise UsageError("no preset {!r}. Presets: {}", name, names)
     return papers[name]
 

@@ -20,11 +20,9 @@ _LONG_PAUSE = 5.0
 
 
 def state_of(queue: ModelQueue, rate: float | None) -> str:
-    """Rate, failures and remaining time of a queue, in the language of the terminal.
+    """Rate (requests per second, if known), failures and remaining time of a queue.
 
-    Args:
-        queue: the model queue.
-        rate: requests per second; None where it is not known.
+    The text is in the language of the terminal.
     """
     slots, summary = queue.slots, queue.summary
     if queue.is_waiting:
@@ -84,14 +82,15 @@ async def show(queues: Sequence[ModelQueue], console: Console) -> None:
         for queue in queues:
             if queue.total:
                 name = f"{printable(queue.model.name)} {in_terminal(queue.doing)}".strip()
-                stored, total = queue.kept.total(), queue.summary.planned
-                tasks[bars.add_task(name, total=total, completed=stored, state="")] = queue
+                planned = queue.summary.planned
+                bar = bars.add_task(name, total=planned, completed=planned - queue.total, state="")
+                tasks[bar] = queue
 
         def draw() -> None:
             for task in bars.tasks:
                 queue = tasks[task.id]
-                bars.update(task.id, completed=queue.kept.total() + queue.summary.asked)
-                bars.update(task.id, state=state_of(queue, task.speed))
+                completed = queue.summary.planned - queue.summary.left
+                bars.update(task.id, completed=completed, state=state_of(queue, task.speed))
                 name = task.description
                 if has_bars or name in finished or queue.is_waiting:
                     continue

@@ -13,7 +13,7 @@ from keju import __version__
 from keju.datasets.table import iter_items, write_items
 from keju.definitions import definition_texts
 from keju.definitions.wordings import own_wordings
-from keju.errors import UsageError, shortened
+from keju.errors import UsageError
 from keju.files import relative_path, sha256_file, write_atomic
 from keju.models import REPLAYED, role_of
 from keju.running.contents import RunContents
@@ -21,13 +21,11 @@ from keju.running.limits import Policy
 from keju.running.sending import ModelQueue
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest
-from keju.texts import Text, _, join_clauses, n_
+from keju.texts import Text, _, join_clauses
 
 _OPTIONS = {
     "tasks": "--task", "settings": "--setting", "scripts": "--script", "wordings": "--wording",
 }  # fmt: skip
-"""Options of a run whose settings have another name in run.json."""
-
 _ONE_VALUE = ("shard", "pairs", "label", "boxes")
 """Settings of a run with one value."""
 
@@ -71,8 +69,7 @@ def check_resumed(
     `--replace`. Of the other models of the run, the command keeps what the run has, and so it must
     have their items and settings.
 
-    Yields:
-        Notes for the user: what has changed, and what is replaced.
+    Yields notes for the user: what has changed, and what is replaced.
 
     Raises:
         UsageError: a stored response would belong to no request of the run, or a server is still
@@ -89,54 +86,40 @@ def check_resumed(
     if earlier.dataset_hash != now.dataset_hash:
         yield _CHANGED
     for name, identity in earlier.models.items():
-        if not any(folder.batches_dir(name).glob("*.json")):
-            continue
-        if not (policy.batch and is_same and now.models.get(name, identity) == identity):
+        may_collect = policy.batch and is_same and now.models.get(name, identity) == identity
+        if any(folder.batches_dir(name).glob("*.json")) and not may_collect:
             raise UsageError(
                 "{0}: a server is working on batches of this run. Sending the same requests again "
                 "would cost money twice. Use the same settings and add --batch to collect the "
                 "batches, or remove {0}/batches to abandon them",
                 folder.path,
             )
-    outdated: list[tuple[str, list[str], bool]] = []
     for name in () if is_same else sorted(earlier.models.keys() - now.models.keys()):
-        heads = chain(store.known(name).items(), store.known(name, readings=True).items())
-        answered = [slot.item for slot, head in heads if head.status != "failed"]
-        outdated.append((name, answered, False))
+        heads = chain(store.known(name).values(), store.known(name, readings=True).values())
+        if count := sum(head.status != "failed" for head in heads):
+            raise _outdated(folder, name, count, now)
     for queue in queues:
+        name = queue.model.name
         items = [slot.item for slot, head in queue.outdated.items() if head.status != "failed"]
         is_file = queue.model.identity.get("kind") in REPLAYED
         is_read_again = is_file and extends and selected.issuperset(items)
-        outdated.append((queue.model.name, items, policy.replace or is_read_again))
-    for name, items, is_replaced in outdated:
-        if not items:
-            continue
-        count, first = len(items), shortened(min(items))
-        if not is_replaced:
-            differences = list_differences(earlier, now, [name])
-            raise UsageError(
-                n_(
-                    "{}: {n:,} stored response of {} is outdated, such as the one to {}, because "
-                    "its request is not made now. What differs: {}. Use the same settings or "
-                    "another --out, or name the model and replace such responses with --replace",
-                    "{}: {n:,} stored responses of {} are outdated, such as the one to {}, "
-                    "because their requests are not made now. What differs: {}. Use the same "
-                    "settings or another --out, or name the model and replace such responses with "
-                    "--replace",
-                    count,
-                    folder.path,
-                    name,
-                    first,
-                    join_clauses(differences) or _("the prompts or the images"),
-                )
-            )
-        yield n_(
-            "{}: {n:,} outdated response is replaced, such as the one to {}",
-            "{}: {n:,} outdated responses are replaced, such as the one to {}",
-            count,
-            name,
-            first,
-        )
+        if items and not (policy.replace or is_read_again):
+            raise _outdated(folder, name, len(items), now)
+        if items:
+            yield _("{}: outdated responses that are replaced: {:,}", name, len(items))
+
+
+def _outdated(folder: RunFolder, model: str, count: int, now: RunManifest) -> UsageError:
+    differences = list_differences(folder.manifest(), now, [model])
+    return UsageError(
+        "{}: stored responses of {} are outdated, {:,} in number: their requests are not made now. "
+        "What differs: {}. Use the same settings or another --out, or name the model and replace "
+        "the responses with --replace",
+        folder.path,
+        model,
+        count,
+        join_clauses(differences) or _("the prompts or the images"),
+    )
 
 
 def _extends(earlier: RunManifest, now: RunManifest) -> bool:
@@ -153,30 +136,29 @@ def _extends(earlier: RunManifest, now: RunManifest) -> bool:
 def list_differences(
     earlier: RunManifest, now: RunManifest, models: Iterable[str]
 ) -> list[Text | str]:
-    """The differences between a run and a command: its dataset, settings and models' identities."""
-    compared = [("", earlier.settings, now.settings)]
-    compared += [
-        (name, earlier.models[name], now.models[name])
-        for name in models
-        if name in earlier.models and name in now.models
+    """The differences between a run and a command: its dataset, settings and models' identities.
+
+    Of the models, only those that both have are compared.
+    """
+    compared_models = [name for name in models if name in earlier.models and name in now.models]
+
+    def fields_of(manifest: RunManifest) -> dict[str, str]:
+        fields: dict[str, str] = {
+            _("the dataset"): f"{manifest.dataset} {manifest.dataset_hash[:8]}"
+        }
+        for name, value in manifest.settings.items():
+            fields[_OPTIONS.get(name, f"--{name}")] = value
+        for model in compared_models:
+            for name, value in manifest.models[model].items():
+                fields[_("{} of {}", name, model)] = value
+        return fields
+
+    before, after, unset = fields_of(earlier), fields_of(now), _("unset")
+    texts: list[Text | str] = [
+        _("{} ({}, now {})", name, before.get(name, unset), after.get(name, unset))
+        for name in before | after
+        if before.get(name) != after.get(name)
     ]
-    texts: list[Text | str] = []
-    if earlier.dataset_hash != now.dataset_hash:
-        texts.append(
-            _(
-                "the dataset ({}, now {})",
-                f"{earlier.dataset} {earlier.dataset_hash[:8]}",
-                f"{now.dataset} {now.dataset_hash[:8]}",
-            )
-        )
-    for model, before, after in compared:
-        for name in sorted({*before, *after}):
-            if before.get(name) != after.get(name):
-                label = _("{} of {}", name, model) if model else _OPTIONS.get(name, f"--{name}")
-                unset = _("unset")
-                texts.append(
-                    _("{} ({}, now {})", label, before.get(name, unset), after.get(name, unset))
-                )
     if not texts and earlier.keju != now.keju:
         texts.append(_("{} ({}, now {})", "keju", earlier.keju, now.keju))
     return texts
@@ -192,23 +174,10 @@ def record_run(
     The caller has the lock of the run. `not_asked` is the number of requests that each model does
     not get, by reason.
     """
-    manifest, dataset = manifest_of(contents, folder), contents.dataset
-    not_asked = not_asked or {}
-    earlier = folder.manifest() if folder.exists() else None
-    items_sha256 = ""
-    if earlier is not None:  # the present command's, with all models of the run
-        ids = (item.id for item in contents.items)
-        if (
-            earlier.items_sha256
-            and folder.has_its_items()
-            and (earlier.dataset_hash, earlier.pairs) == (manifest.dataset_hash, manifest.pairs)
-            and all(before == now for before, now in zip_longest(folder.iter_item_ids(), ids))
-        ):
-            items_sha256 = earlier.items_sha256
-        else:
-            # Without a hash in run.json, an interruption between the two files is not reported as
-            # damage.
-            folder.write_manifest(replace(earlier, items_sha256=""))
+    manifest = manifest_of(contents, folder)
+    all_not_asked, items_sha256 = {**(not_asked or {})}, ""
+    if folder.exists():  # the present command's, with all models of the run
+        earlier = folder.manifest()
         manifest = replace(
             manifest,
             created=earlier.created,
@@ -217,21 +186,30 @@ def record_run(
             plugins=tuple(dict.fromkeys((*earlier.plugins, *manifest.plugins))),
             roles={**earlier.roles, **manifest.roles},
         )
-        not_asked = {**earlier.not_asked, **not_asked}
+        all_not_asked = {**earlier.not_asked, **all_not_asked}
+        ids = (item.id for item in contents.items)
+        if (
+            earlier.items_key == manifest.items_key
+            and folder.has_its_items()
+            and all(before == now for before, now in zip_longest(folder.iter_item_ids(), ids))
+        ):
+            items_sha256 = earlier.items_sha256
+        else:
+            # Without a hash in run.json, an interruption between the two files is not reported as
+            # damage.
+            folder.write_manifest(replace(earlier, items_sha256=""))
     if not items_sha256:
+        dataset = contents.dataset
         if contents.stored_items is not None:
             folder.write_items(list(contents.stored_items))
         elif len(contents.items) == dataset.manifest.items and dataset.items_path.is_file():
             with dataset.items_path.open("rb") as stream:
                 write_atomic(folder.items_path, iter(partial(stream.read, 1 << 20), b""))
         else:
-            chosen_ids = {item.id for item in contents.items}  # They lack their references.
-            chosen = (item for item in iter_items(dataset.items_path) if item.id in chosen_ids)
-            write_items(folder.items_path, chosen)
-        items_sha256 = sha256_file(folder.items_path)
+ours        items_sha256 = sha256_file(folder.items_path)
     manifest = replace(
         manifest,
         items_sha256=items_sha256,
-        not_asked={name: dict(counts) for name, counts in not_asked.items() if counts},
+        not_asked={name: dict(counts) for name, counts in all_not_asked.items() if counts},
     )
     folder.write_manifest(manifest)

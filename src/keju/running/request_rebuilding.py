@@ -8,7 +8,7 @@ from contextlib import suppress
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
-from keju.running.readings import is_prompted, reading_request
+from keju.running.contents import is_prompted, reading_request
 from keju.running.requests import request_for
 from keju.running.selection import RequestVariant, transcription_filler
 from keju.running.store import StoredResponses

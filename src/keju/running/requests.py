@@ -49,7 +49,6 @@ def item_to_send(item: Item, *, transcription: bool) -> Item:
     """The part of an item that a run needs in memory.
 
     It contains neither the reference nor its metadata, and the transcription only where it is sent.
-    The record of the reduced form of an item's pairs stays.
     """
     fields = {name: getattr(item, name) for name in _SENT}
     pairs = tuple(step for step in item.provenance if step.step == PAIRS_STEP)
@@ -71,13 +70,8 @@ def requests_for(
     """The requests of an item, one after the other: one, or one for each candidate.
 
     The images are sent unless the setting is text only, or is `image` and an engine transcribed
-    them (``ocr+llm``).
-
-    Args:
-        item: the item.
-        variant: the prompt variant: setting and script.
-        reading: the transcription made first, by the model or an engine; `gold-ocr` and `gold-text`
-            send the item's transcription.
+    them (``ocr+llm``). `reading` is the transcription made first, by the model or an engine;
+    `gold-ocr` and `gold-text` send the item's transcription.
 
     Raises:
         DataError: the prompt cannot be made from the item, or it has no transcription to send.
@@ -123,10 +117,7 @@ def requests_for(
 
 
 def request_for(
-    item: Item,
-    variant: RequestVariant = PLAINLY,
-    reading: str | None = None,
-    candidate: int = 1,
+    item: Item, variant: RequestVariant = PLAINLY, reading: str | None = None, candidate: int = 1
 ) -> Request:
     """The request of an item (`requests_for`); of a task of pairs, that of a candidate."""
     return next(islice(requests_for(item, variant, reading), max(0, candidate - 1), None))
@@ -181,12 +172,10 @@ def key_of(request: Request, model: Model) -> str:
 def request_key(request: Request, identity: Mapping[str, str], source_sha256: str = "") -> str:
     """SHA-256, as 64 hexadecimal digits, over canonical JSON.
 
-    It covers the prompt, the images' hashes in their order, the form of the answer, the choices,
-    the source text, the box convention, setting, script, wording (with its system prompt), query,
-    round and the run's label, the model's identity (endpoint, name, decoding, system prompt,
-    declared dtype, engine versions), and the hash of the file that has the answer, where answers
-    are read from files. It does not cover the item's id or the task, which the model
-    does not see: two items with identical requests have the same key.
+    It covers all that a model sees of a request, the run's label, the model's identity (endpoint,
+    name, decoding, system prompt, declared dtype, engine versions), and the hash of the file that
+    has the answer, where answers are read from files. It does not cover the item's id or the task,
+    which the model does not see: two items with identical requests have the same key.
     """
     decides: dict[str, object] = {
         "": _FORM,

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 
 from keju.datasets.licences import list_restricted
 from keju.datasets.store import Dataset
@@ -53,10 +54,9 @@ def permitting(permission: Permission) -> Iterator[None]:
 
 @dataclass
 class SentData:
-    """The data that requests contain.
+    """The data that requests contain: a dataset's name, its licence, and its items.
 
-    `licence` is that of the whole dataset, `items` returns its items with their provenance, and
-    `item_count` is the number of items.
+    `items` returns the items with their provenance.
     """
 
     name: str
@@ -81,13 +81,13 @@ class SentData:
         return dict(list_restricted(self.licence, self.items()))
 
 
-def check_sending(models: Iterable[Model], data: SentData) -> None:
+def check_sending(models: Sequence[Model], data: SentData) -> None:
     """Ask whether data may be sent to models; called before the first request is sent.
 
     Raises:
         UsageError: sending is not permitted.
     """
-    permission, models = _PERMISSION.get(Permission()), list(models)
+    permission = _PERMISSION.get(Permission())
     question = "" if permission.given else sending_question(models, data, permission.agreed)
     if not question:
         return
@@ -99,12 +99,7 @@ def check_sending(models: Iterable[Model], data: SentData) -> None:
         )
     if not permission.ask(str(question)):
         raise UsageError("nothing was sent. Use a model on this machine, or another dataset")
-    permission.agreed.update(
-        (host, licence)
-        for model in models
-        for host in model.destinations
-        for licence in data.restricted
-    )
+    permission.agreed.update(product(_hosts(models), data.restricted))
 
 
 def sending_question(
@@ -113,7 +108,7 @@ def sending_question(
     """The question before restricted data are sent to models; empty if none is necessary."""
     hosts = [
         host
-        for host in sorted({host for model in models for host in model.destinations})
+        for host in _hosts(models)
         if any((host, licence) not in agreed for licence in data.restricted)
     ]
     if not hosts:
@@ -132,3 +127,7 @@ def sending_question(
         listed(hosts),
         listed(licences),
     )
+
+
+def _hosts(models: Iterable[Model]) -> list[str]:
+    return sorted({host for model in models for host in model.destinations})

@@ -44,12 +44,9 @@ class _HintRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def failure_hint(failure: Failure, *, answered: bool = True) -> Hint:
-    """Return the hint for a failure; empty where sending the request again may help.
+    """The hint for a failure; empty where sending the request again may help.
 
-    Args:
-        failure: the failure.
-        answered: whether the run has an answer of this model. Without one, a changed command
-            resumes the run.
+    If the model has not `answered` in this run, a changed command resumes the run.
     """
     continuations = {
         "": "",
@@ -75,25 +72,20 @@ def _rules() -> tuple[_HintRule, ...]:
 class ModelSummary(msgspec.Struct, kw_only=True):
     """The counts of one model's requests, which are kept up to date while they are sent.
 
-    `statuses` and `failures` (by kind) count the responses that the run now has for the planned
+    `statuses` and `failures` (by kind) count the responses that the run now has for the `planned`
     requests, `asked` those that got their response in this call, `attempts` how often something was
-    sent for them, `waited` the seconds between attempts over all of them, `left` the requests
-    without a response. `halted` is the reason why the model was stopped, `hint` what to do about it
-    where its requests would fail again, and `then` how to resume the run afterwards. `refused` are
-    the decoding parameters that its server does not accept, `not_sent` those and others that were
-    requested and that a request answered in this call did not have. `trouble` contains, by kind of
-    failure, the messages of requests that were waiting for another attempt when the run stopped.
+    ours
     """
 
     model: str
-    planned: int
+    planned: int = 0
     asked: int = 0
     attempts: int = 0
     waited: float = 0.0
     left: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
-    not_asked: dict[str, int] = field(default_factory=dict)
+    not_asked: Counter[str] = field(default_factory=Counter)
     halted: str = ""
     hint: str = ""
     then: str = ""
@@ -142,10 +134,7 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def advice(self) -> str:
-        """The next step for failures and missing responses, one line; empty if none is needed.
-
-        Results that files lack are hinted at where they are named, so they have no advice here.
-        """
+        """The next step for failures and missing responses, one line; empty if none is needed."""
         hints: list[str] = [
             _("{}: {}", model.model, Hint(model.hint, model.then).whole)
             for model in self.models
@@ -171,7 +160,7 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
                 "Run the same command again with --retry-failed to send only the failed requests "
                 "again"
             )
-        if kinds - {MISSING}:
+        if kinds - {MISSING}:  # Results that files lack are hinted at where they are named.
             return _(
                 "The same requests would fail again. Correct the causes that are shown above first"
             )

@@ -5,29 +5,20 @@ Items are chosen one after the other (`select`), so that only those that are sel
 
 from __future__ import annotations
 
-import hashlib
 import random
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import get_args
 
-import msgspec
-import numpy as np
 from msgspec.structs import asdict, replace
 
 from keju.definitions import QuestionForms, query_of, question_forms_of, task
 from keju.definitions.pair_forms import pair_form
-from keju.definitions.wordings import (
-    RELEASED,
-    Wording,
-    own_wordings,
-    wording,
-    wording_skip_reason,
-)
+from keju.definitions.wordings import RELEASED, own_wordings, wording, wording_skip_reason
 from keju.errors import UsageError, number_of, shortened
 from keju.files import sha256_bytes
 from keju.items import (
@@ -44,7 +35,7 @@ from keju.metrics.boxes import box_convention
 from keju.models import role_of
 from keju.runs.manifest import checked_label
 from keju.runs.record_list import RecordList
-from keju.texts import _, listed, n_
+from keju.texts import _, listed
 
 _SETTINGS: tuple[Setting, ...] = get_args(Setting)
 _SCRIPTS: tuple[PromptScript, ...] = get_args(PromptScript)
@@ -155,144 +146,133 @@ def select(
     """The selected items, in their order; many of them are on disk (`RecordList`).
 
     In a setting that sends the true transcription, an item without one of its own gets the
-    reference of another task about the same images, also where that is not selected.
-
-    Args:
-        items: all items of a dataset; read twice in such a setting.
-        selection: which items.
-        dataset: the path for errors.
-        keep: reduces each selected item to what is needed. In such a setting, it keeps the
-            transcription and the images.
-        reference: gets the items of the reference split.
+    reference of another task about the same images, also where that is not selected: there, `items`
+    is read twice, and `keep`, which reduces each selected item, keeps transcription and images.
+    `reference` gets the items of the reference split. `dataset` is the path for errors.
 
     Raises:
         UsageError: a number is not valid, a task is unknown or has no items here, an id of the list
             is unknown, or there is no such setting or script.
     """
-    _check(selection)
-    chooser = _Chooser(
-        selection,
-        dataset,
-        [] if reference is None else reference,
-        ids=frozenset(selection.items or ()),
-        forms=None if selection.tasks is None else QuestionForms(selection.tasks),
-        own=own_wordings(selection.wordings),
-    )
-    wanted_items = filter(chooser.takes, items)
-    selected = RecordList(Item, wanted_items if keep is None else map(keep, wanted_items))
-    chooser.check()
+    _check_options(selection)
+    forms = None if selection.tasks is None else QuestionForms(selection.tasks)
+    has_own = bool(own_wordings(selection.wordings))
+    # One item of each benchmark, task, question form and `verbatim`, and whether such are sent.
+    examples: list[Item] = []
+    is_sent: dict[tuple[str, str, str, bool], bool] = {}
+    counts = Counter[str]()
+
+    def is_selected(item: Item) -> bool:
+        if item.split == "reference" and reference is not None:
+            reference.append(item)
+        if item.split != "test":
+            return False
+        kind = item.benchmark, item.task, item.query, item.verbatim
+        if kind not in is_sent:
+            examples.append(item)
+            is_unworded = has_own and all(
+                wording_skip_reason(item, name) for name in selection.wordings
+            )
+            is_sent[kind] = not is_unworded and (forms is None or forms.takes(item))
+        counts[item.task] += is_sent[kind]
+        return is_sent[kind] and (selection.limit is None or counts[item.task] <= selection.limit)
+
+    listed_items = items
+    if selection.items is not None:
+        listed_items = _listed_items(items, selection.items, dataset)
+    chosen = filter(is_selected, listed_items)
+    selected = RecordList(Item, map(keep, chosen) if keep else chosen)
+    for form in (forms and forms.forms) or ():
+        if not any(form.takes(item.task, item.query) for item in examples):
+            raise UsageError(
+                "{}: no items of task {}. Tasks here: {}",
+                dataset,
+                form.name,
+                ", ".join(question_forms_of(examples)),
+            )
+    if not selected:
+        raise UsageError(
+            "{}: no items to ask. Its test split has items of: {}. Choose prompts for those",
+            dataset,
+            ", ".join(question_forms_of(examples)) or _("no task"),
+        )
     if selection.sample is not None:
-        places = chooser.draw_sample(selection.sample, selection.seed)
+        places = _draw_sample(selected, selection.sample, selection.seed)
         selected = RecordList(Item, map(selected.__getitem__, places))
     if TRUE_READING.intersection(selection.settings):
         selected = RecordList(Item, map(transcription_filler(selected, items), selected))
     return selected
 
 
-@dataclass
-class _Chooser:
-    """Decides item by item, in the order of the dataset, and notes what a sample is drawn from."""
+def _listed_items(items: Iterable[Item], ids: Sequence[str], dataset: Path) -> Iterator[Item]:
+    """The items of the test split that a list names, and all others.
 
-    selection: Selection
-    dataset: Path
-    reference: list[Item]
-    ids: frozenset[str]
-    forms: QuestionForms | None
-    own: Mapping[str, Wording]
-    seen_ids: set[str] = field(default_factory=set)
-    kinds: dict[tuple[str, str, str, bool], bool] = field(default_factory=dict)
-    """Whether items are asked, by benchmark, task, question form and `verbatim`."""
-    examples: list[Item] = field(default_factory=list)
-    """One item of each kind."""
-    counts: Counter[str] = field(default_factory=Counter)
-    groups: dict[str, dict[str, array[int]]] = field(default_factory=dict)
-    """The places of the chosen items, by task and group."""
-    total: int = 0
-
-    def takes(self, item: Item) -> bool:
-        """Whether an item is selected, before a sample is drawn."""
-        selection = self.selection
+    After the last item, an error names the ids without an item.
+    """
+    listed_ids, unseen_ids = frozenset(ids), dict.fromkeys(ids)
+    for item in items:
+        # An id without its question form names the items of all forms.
+        form = f"#{item.query}" if item.query else ""
+        names = listed_ids.intersection((item.id, item.id.removesuffix(form)))
         if item.split != "test":
-            if item.split == "reference":
-                self.reference.append(item)
-            return False
-        if selection.items is not None:
-            # An id without its question form names the items of all forms.
-            ids = {item.id, item.id.removesuffix(f"#{item.query}") if item.query else item.id}
-            listed_ids = ids & self.ids
-            self.seen_ids |= listed_ids
-            if not listed_ids:
-                return False
-        kind = item.benchmark, item.task, item.query, item.verbatim
-        if kind not in self.kinds:
-            self.examples.append(item)
-            self.kinds[kind] = (self.forms is None or self.forms.takes(item)) and (
-                not self.own
-                or any(not wording_skip_reason(item, name) for name in selection.wordings)
-            )
-        if not self.kinds[kind]:
-            return False
-        self.counts[item.task] += 1
-        if selection.limit is not None and self.counts[item.task] > selection.limit:
-            return False
-        if selection.sample is not None:
-            groups = self.groups.setdefault(item.task, {})
-            groups.setdefault(get_group(item), array("q")).append(self.total)
-        self.total += 1
-        return True
+            yield item
+        elif names:
+            for name in names:
+                unseen_ids.pop(name, None)
+            yield item
+    if unseen_ids:
+        raise UsageError(
+            "{}: {:,} of the ids of --items are not in its test split: {}. The ids are in column "
+            "id of its items.parquet",
+            dataset,
+            len(unseen_ids),
+            listed(map(shortened, islice(unseen_ids, _MOST_NAMED))),
+        )
 
-    def check(self) -> None:
-        """Check, after the last item, that every part of the selection selects something.
 
-        Raises:
-            UsageError: an id, a task or a wording of the user's own does not, or nothing does.
-        """
-        if unknown := [name for name in self.selection.items or () if name not in self.seen_ids]:
-            raise UsageError(
-                n_(
-                    "{}: {:,} of the {n:,} id of --items are not in its test split: {}. The ids "
-                    "are in column id of its items.parquet",
-                    "{}: {:,} of the {n:,} ids of --items are not in its test split: {}. The ids "
-                    "are in column id of its items.parquet",
-                    len(self.selection.items or ()),
-                    self.dataset,
-                    len(unknown),
-                    listed(map(shortened, unknown[:_MOST_NAMED])),
-                )
-            )
-        absent = [
-            form.name
-            for form in (self.forms.forms or () if self.forms else ())
-            if not any(form.takes(item.task, item.query) for item in self.examples)
-        ]
-        if absent:
-            raise UsageError(
-                "{}: no items of task {}. Tasks here: {}",
-                self.dataset,
-                ", ".join(absent),
-                ", ".join(question_forms_of(self.examples)),
-            )
-        forms = self.forms
-        for name, own in self.own.items():
-            worded_items = [item for item in self.examples if forms is None or forms.takes(item)]
-            if all(wording_skip_reason(item, name) for item in worded_items):
-                raise UsageError(
-                    "--prompts: wording {} changes nothing here: it has prompts for {}, and the "
-                    "selected items are of {}",
-                    name,
-                    ", ".join(own.prompts),
-                    ", ".join(question_forms_of(worded_items)) or _("no task"),
-                )
-        if not self.total:
-            raise UsageError("{}: no items to ask (the test split is empty)", self.dataset)
+def _check_options(selection: Selection) -> None:
+    """Check every option by itself, before the dataset is read."""
+    for name in ("limit", "sample", "rounds"):
+        number = getattr(selection, name)
+        if number is not None and number < 1:
+            raise UsageError("--{} must be 1 or more, not {}", name, number)
+    if selection.rounds > MOST_ROUNDS:
+        raise UsageError("--rounds must be {:,} at most, not {}", MOST_ROUNDS, selection.rounds)
+    for name in selection.wordings:
+        if name != RELEASED:
+            wording(name)
+    for option, values, choices in (
+        ("setting", selection.settings, _SETTINGS),
+        ("script", selection.scripts, _SCRIPTS),
+        ("wording", selection.wordings, selection.wordings),
+    ):
+        if len(set(values)) < len(values):
+            raise UsageError("--{} is given twice: {}", option, ", ".join(values))
+        if unknown := set(values).difference(choices):
+            names = listed(choices)
+            raise UsageError("no {0} {1!r}. Choose --{0} from: {2}", option, min(unknown), names)
+    forms: tuple[tuple[str | None, Callable[[str], object]], ...] = (
+        (selection.pairs, pair_form),
+        (selection.label, checked_label),
+        (selection.boxes or None, box_convention),
+        (selection.shard or None, _shard_of),
+    )
+    for text, check in forms:
+        if text is not None:
+            check(text)
 
-    def draw_sample(self, size: int, seed: int) -> Sequence[int]:
-        """Places of chosen items, so that tasks take turns, and within a task its groups."""
-        turns = [
-            _in_turn([*groups.values()], f"{seed}:{name}", shuffle_members=True)
-            for name, groups in self.groups.items()
-        ]
-        return sorted(_in_turn(turns, str(seed))[:size])
+
+def _draw_sample(items: Iterable[Item], size: int, seed: int) -> Sequence[int]:
+    """Places of items, so that tasks take turns, and within a task its groups."""
+    places: dict[str, dict[str, array[int]]] = {}
+    for place, item in enumerate(items):
+        groups = places.setdefault(item.task, {})
+        groups.setdefault(get_group(item), array("q")).append(place)
+    turns = [
+        _in_turn([*groups.values()], f"{seed}:{name}", shuffle_members=True)
+        for name, groups in places.items()
+    ]
+    return sorted(_in_turn(turns, str(seed))[:size])
 
 
 def _in_turn(
@@ -362,9 +342,9 @@ def _hashes(item: Item) -> tuple[str, ...]:
 def in_shard(items: Sequence[Item], shard: str | None) -> Sequence[Item]:
     """The chosen items of a shard; all of them where there are no shards.
 
-    Items with the same images stay together, and the images take turns in the order of their first
-    items, so that each is sent and transcribed by one machine and the shards have nearly the same
-    size. Many items are on disk (`RecordList`).
+    Items with the same first image stay together, and the images take turns in the order of their
+    first items, so that each is sent and transcribed by one machine and the shards have nearly the
+    same size.
 
     Raises:
         UsageError: `shard` has not the form of one.
@@ -372,11 +352,15 @@ def in_shard(items: Sequence[Item], shard: str | None) -> Sequence[Item]:
     if not shard:
         return items
     number, count = _shard_of(shard)
-    images = np.fromiter(map(_hash_of_images, items), np.uint64, len(items))
-    _values, first, places = np.unique(images, return_index=True, return_inverse=True)
-    # The turn of each image: its rank in the order of first items.
-    own = first.argsort().argsort()[places] % count == number - 1
-    return RecordList(Item, (item for item, is_own in zip(items, own, strict=True) if is_own))
+    turns: dict[int, int] = {}
+
+    def is_own(item: Item) -> bool:
+        name = item.images[0].sha256 if item.images else item.id
+        # Numbers take less memory. Two that are equal by chance are in the same shard.
+        short_name = int(sha256_bytes(name.encode())[:16], 16)
+        return turns.setdefault(short_name, len(turns)) % count == number - 1
+
+    return RecordList(Item, filter(is_own, items))
 
 
 def _shard_of(text: str) -> tuple[int, int]:
@@ -385,15 +369,6 @@ def _shard_of(text: str) -> tuple[int, int]:
     if not 1 <= number <= count:
         raise UsageError("--shard must be I/N, from 1/N to N/N, not {}", text)
     return number, count
-
-
-def _hash_of_images(item: Item) -> int:
-    """A number that items with the same images share, and practically no others.
-
-    Where two do by chance, they are in the same shard.
-    """
-    images = msgspec.msgpack.encode(item.images) if item.images else item.id.encode()
-    return int.from_bytes(hashlib.sha256(images).digest()[:8], "little")
 
 
 def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
@@ -433,35 +408,3 @@ def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
         ),
     )
     return next((reason for applies, reason in reasons if applies), "")
-
-
-def _check(selection: Selection) -> None:
-    for name in ("limit", "sample", "rounds"):
-        number = getattr(selection, name)
-        if number is not None and number < 1:
-            raise UsageError("--{} must be 1 or more, not {}", name, number)
-    if selection.rounds > MOST_ROUNDS:
-        raise UsageError("--rounds must be {:,} at most, not {}", MOST_ROUNDS, selection.rounds)
-    for name in selection.wordings:
-        if name != RELEASED:
-            wording(name)
-    several: dict[str, tuple[Sequence[str], Sequence[str]]] = {
-        "setting": (selection.settings, _SETTINGS),
-        "script": (selection.scripts, _SCRIPTS),
-        "wording": (selection.wordings, selection.wordings),
-    }
-    for option, (values, choices) in several.items():
-        if len(set(values)) < len(values):
-            raise UsageError("--{} is given twice: {}", option, ", ".join(values))
-        if unknown := [value for value in values if value not in choices]:
-            names = listed(choices)
-            raise UsageError("no {0} {1!r}. Choose --{0} from: {2}", option, unknown[0], names)
-    forms: tuple[tuple[str | None, Callable[[str], object]], ...] = (
-        (selection.pairs, pair_form),
-        (selection.label, checked_label),
-        (selection.boxes or None, box_convention),
-        (selection.shard or None, _shard_of),
-    )
-    for text, check in forms:
-        if text is not None:
-            check(text)

@@ -1,7 +1,5 @@
 """`Sender`: sends the requests of model queues concurrently, with retries, and stores responses.
 
-`Interruption` stops it.
-
 ::
 
     jobs ─▶ Slots.enter ─▶ Budget.reserve ─▶ Model.answer ─▶ Budget.settle ─▶ keep ─▶ queue.note
@@ -45,30 +43,23 @@ from keju.items import Failure, Request, Response, Status, Usage
 from keju.models import Answer, AskError, Model
 from keju.models.decoding import not_sent
 from keju.running.contents import LazyImages
-from keju.running.limits import (
-    NO_USAGE,
-    Budget,
-    CostEstimator,
-    Policy,
-    RetryPolicy,
-    Slots,
-    add_usage,
-)
+from keju.running.limits import NO_USAGE, Budget, CostEstimator, Policy, RetryPolicy, Slots
 from keju.running.requests import Slot
 from keju.running.run_summary import ModelSummary
 from keju.running.store import Head
-from keju.running.timing import Stopwatch, Timing
+from keju.running.timing import Stopwatch
 from keju.texts import _, n_
 
 FIRST = 5
 """The most requests in flight to a model until its first answer, so that an error that affects
 every request is found at the cost of a few."""
 
-SAME_MESSAGE_LIMIT = 5
-"""The number of failures with the same message, before any success, that stops a model."""
+SAME_MESSAGE_LIMIT, FAILURE_LIMIT = 5, 25
+"""The number of failures with one message, and with any, that stop a model before any success."""
 
-FAILURE_LIMIT = 25
-"""The number of failures with different messages, before any success, that stops a model."""
+UNREACHABLE_ATTEMPTS = 3
+"""The maximum number of attempts where nothing answers at the address and the run has no answer of
+the model: the address is probably wrong, so the error appears within seconds."""
 
 _SERVER_FAILURES = frozenset({"auth", "rate", "server", "timeout", "connection"})
 _REPEATED_FAILURES = frozenset(
@@ -77,11 +68,6 @@ _REPEATED_FAILURES = frozenset(
 """Kinds of failures that the same request would have again."""
 
 _WITH_DIGITS = re.compile(r"[\w.:-]*\d[\w.:-]*")
-
-UNREACHABLE_ATTEMPTS = 3
-"""The maximum number of attempts where nothing answers at the address and the run has no answer of
-the model: the address is probably wrong, so the error appears within seconds."""
-
 
 _OF_REQUEST, _OF_ANSWER = (
     [name for name in Response.__struct_fields__ if name in of.__struct_fields__]
@@ -105,17 +91,11 @@ class Job(NamedTuple):
 class ModelQueue:
     """A model queue: the requests that one model has still to answer, with their progress.
 
-    Models that compute on this machine run one after another. Of each, only one request is in
-    flight until its first answer, and it is timed from there.
+    Of a model that computes on this machine, only one request is in flight until its first answer,
+    and it is timed from there.
 
-    Args:
-        model: the model.
-        jobs: the requests to send.
-        total: the number of jobs.
-        policy: the limits.
-        kept: the stored responses that remain valid, by status and kind of failure.
-        not_asked: the number of requests that the model does not get, by reason.
-        outdated: the stored responses to be dropped before the first request is sent.
+    `total` is the number of jobs. `summary` has the counts of the stored responses that remain
+    valid, `outdated` are those to be dropped before the first request is sent.
     """
 
     def __init__(
@@ -125,23 +105,16 @@ class ModelQueue:
         *,
         total: int,
         policy: Policy,
-        kept: Counter[Head] | None = None,
-        not_asked: Counter[str] | None = None,
+        summary: ModelSummary | None = None,
         outdated: Mapping[Slot, Head] | None = None,
     ) -> None:
         self.model, self.jobs, self.total = model, jobs, total
-        self.kept = kept or Counter()
         self.outdated = outdated or {}
-        self.summary = ModelSummary(
-            model=model.name,
-            planned=self.kept.total() + total,
-            left=total,
-            not_asked=dict(not_asked or {}),
-        )
-        for head, number in self.kept.items():
-            self.summary.statuses[head.status] += number
-            if head.status == "failed":
-                self.summary.failures[head.kind] += number
+        self.summary = summary or ModelSummary(model=model.name)
+        statuses = self.summary.statuses
+        self.summary.left, self.summary.planned = total, statuses.total() + total
+        self.succeeded = statuses.total() > statuses["failed"] + statuses["filtered"]
+        """Whether the run has an answer of this model, of this session or an earlier one."""
         self.doing = ""
         """A word for the progress display if the model does something other than answer."""
         self.paid = "endpoint" in model.identity
@@ -150,9 +123,6 @@ class ModelQueue:
         self.limits_money = policy.max_cost is not None
         self.stopwatch: Stopwatch | None = None
         """Of a model that computes on this machine, from its first request on."""
-        self.timing: Timing | None = None
-        self.succeeded = any(not head.kind for head in self.kept)
-        """Whether the run has an answer of this model, of this session or an earlier one."""
         ceiling = policy.concurrency or model.concurrency
         self.slots = Slots(
             ceiling,
@@ -160,7 +130,6 @@ class ModelQueue:
             per_minute=policy.per_minute if self.paid else None,
         )
         self.halted_by: Failure | None = None
-        self.diagnosis = ""
         self.closed_by = ""
         self._failed_in_a_row = 0
         self._repeated_failures: Counter[str] = Counter()
@@ -179,9 +148,8 @@ class ModelQueue:
     def note(self, response: Response, dead_after: int, pages: int = 1) -> None:
         """Count a response to a request with `pages` images.
 
-        The model is stopped after `dead_after` failures of its server in a row. Before its first
-        success it is stopped after `SAME_MESSAGE_LIMIT` failures with the same message, or
-        `FAILURE_LIMIT` with any, if the same requests would fail again.
+        The model is stopped after `dead_after` failures of its server in a row, and before its
+        first success after fewer that the same requests would have again.
         """
         summary, error = self.summary, response.error
         summary.left -= 1
@@ -195,31 +163,27 @@ class ModelQueue:
             noted_names += [name for name in names if name not in noted_names]
         if self.stopwatch is not None:
             self.stopwatch.note(response, pages)
-        if error is not None and response.status == "failed":
-            self._note_failure(error, dead_after, response.attempts)
+        if response.status == "failed" and error is not None:
+            summary.failures[error.kind] += 1
+            self.slots.failed()
+            self._stop_after_failures(error, dead_after, response.attempts)
             return
         self._failed_in_a_row = 0
         if error is None:
             self.succeeded = True
             self.slots.succeeded()
 
-    def _note_failure(self, failure: Failure, dead_after: int, attempts: int) -> None:
+    def _stop_after_failures(self, failure: Failure, dead_after: int, attempts: int) -> None:
         kind, message = failure.kind, failure.message
-        self.summary.failures[kind] += 1
-        self.slots.failed()
         self._failed_in_a_row = self._failed_in_a_row + 1 if kind in _SERVER_FAILURES else 0
-        if self._failed_in_a_row >= dead_after:
-            count = self._failed_in_a_row
+        if (count := self._failed_in_a_row) >= dead_after:
             reason = _("{} requests in a row failed. The last message: {}", count, message)
             self.halt(reason, failure)
         if attempts and kind in _REPEATED_FAILURES and not self.succeeded:
             # Numbers and names with digits (tokens, ids of requests, sizes) are not compared.
             self._repeated_failures[_WITH_DIGITS.sub("#", message)] += 1
-            count = self._repeated_failures.total()
-            if (
-                max(self._repeated_failures.values()) >= SAME_MESSAGE_LIMIT
-                or count >= FAILURE_LIMIT
-            ):
+            count, most = self._repeated_failures.total(), max(self._repeated_failures.values())
+            if most >= SAME_MESSAGE_LIMIT or count >= FAILURE_LIMIT:
                 reason = _(
                     "{} requests failed and none succeeded. The last message: {}", count, message
                 )
@@ -245,11 +209,6 @@ class Sender:
     retry: RetryPolicy
     budget: Budget = field(default_factory=Budget)
 
-    @property
-    def in_flight(self) -> int:
-        """The number of requests that have been sent and not been answered."""
-        return sum(queue.slots.in_flight for queue in self.queues)
-
     async def run(self) -> None:
         """Send requests until none is left, all models are stopped or the budget is spent.
 
@@ -266,8 +225,8 @@ class Sender:
                 for queue in self.queues:
                     if queue.model.local and queue.total:
                         await self._time(queue)
-        except BaseExceptionGroup as errors:
-            error: BaseException = errors
+        except BaseExceptionGroup as group_error:
+            error: BaseException = group_error
             while isinstance(error, BaseExceptionGroup):
                 error = error.exceptions[0]
             raise error from None
@@ -283,7 +242,6 @@ class Sender:
         async with asyncio.TaskGroup() as group:
             for _worker in range(min(queue.slots.ceiling, queue.total)):
                 group.create_task(self._work(queue))
-        queue.timing = queue.stopwatch.timing(queue.model.name)
 
     async def _work(self, queue: ModelQueue) -> None:
         # The iterator is shared: each worker takes the next job that is still free.
@@ -298,33 +256,33 @@ class Sender:
 
     async def _response(self, queue: ModelQueue, job: Job) -> Response | None:
         """Send a request until it is answered or has failed; None if the queue stopped before."""
+        model, request, deadline = queue.model, job.request, self.retry.deadline
         if job.failure is not None:
-            return response_of(queue.model, job, AskError(job.failure.kind, job.failure.message))
-        request, deadline, failure = job.request, self.retry.deadline, None
+            return response_of(model, job, AskError(job.failure.kind, job.failure.message))
         has_price = queue.prices is not None and queue.cost.price is not None
-        first_sent, attempts, counted, uncounted = 0.0, 0, 0, NO_USAGE
+        first_sent, attempts, counted, failure, uncounted = 0.0, 0, 0, None, NO_USAGE
         while await queue.slots.enter():
             reserved = await self._reserve(queue, request) if has_price else 0.0
             if reserved is None:
                 break
             sent_at = monotonic()
             first_sent, attempts = first_sent or sent_at, attempts + 1
-            outcome = await self._attempt(queue.model, request, deadline - sent_at + first_sent)
+            outcome = await self._attempt(model, request, deadline - sent_at + first_sent)
             queue.slots.leave()
             seconds = monotonic() - sent_at
             usage = outcome.usage if isinstance(outcome, Answer) else NO_USAGE
             if has_price or (queue.paid and None in (usage.input_tokens, usage.output_tokens)):
-                charged, tokens = queue.cost.charged(request, outcome, reserved)
-                uncounted = add_usage(uncounted, tokens)
+                charged, uncounted = queue.cost.charged(request, outcome, reserved, uncounted)
                 if has_price:
                     self.budget.settle(reserved, charged)
             if isinstance(outcome, Answer):
-                return response_of(queue.model, job, outcome, seconds, attempts, uncounted)
-            failure = outcome
+theirs            failure = outcome
             counted += not failure.overloaded
-            wait = self._wait(queue, failure, (attempts, counted), sent_at, first_sent)
-            if wait is None:
-                return response_of(queue.model, job, failure, seconds, attempts, uncounted)
+            if failure.overloaded and not self._slow_down(queue, failure, sent_at):
+                break
+            wait = self._wait(queue, failure, attempts, counted)
+            if wait is None or monotonic() - first_sent + wait >= deadline:
+                return response_of(model, job, failure, seconds, attempts, uncounted)
             queue.summary.waited += wait
             if not await queue.slots.rest(wait):
                 break
@@ -364,52 +322,47 @@ class Sender:
         except Exception as error:  # noqa: BLE001  an engine that breaks on one page must not end the run
             return AskError("engine", describe_exception(error)[:300])
 
+    def _slow_down(self, queue: ModelQueue, failure: AskError, sent_at: float) -> bool:
+        """Send fewer requests to an overloaded server; false if it asks to wait for too long."""
+        wait, most = failure.retry_after, self.retry.deadline
+        if wait is None or wait <= most:
+            queue.closed_by = str(failure)
+            queue.slots.overloaded(sent_at, wait)
+            return True
+        clock = datetime.now().astimezone() + timedelta(seconds=wait)
+        reason = _(
+            "the server asks to wait until {}, and keju waits at most {:g} minutes: {}",
+            f"{clock:%Y-%m-%d %H:%M}",
+            most / 60,
+            str(failure),
+        )
+        queue.halt(reason)
+        return False
+
     def _wait(
-        self,
-        queue: ModelQueue,
-        failure: AskError,
-        attempts: tuple[int, int],
-        sent_at: float,
-        first_sent: float,
+        self, queue: ModelQueue, failure: AskError, attempts: int, counted: int
     ) -> float | None:
         """Seconds until the next attempt; None if there is none.
 
-        An overloaded server gets fewer requests. If it asks to wait for too long, its model is
-        stopped, and nothing is left to wait for. `attempts` is their number, and the number of
-        those that count; the last one was sent at `sent_at`, the first one at `first_sent`.
+        `attempts` is their number so far, `counted` the number of those that count.
         """
-        retry, asked_wait = self.retry, failure.retry_after
-        if failure.overloaded:
-            if asked_wait is not None and asked_wait > retry.deadline:
-                clock = datetime.now().astimezone() + timedelta(seconds=asked_wait)
-                reason = _(
-                    "the server asks to wait until {}, and keju waits at most {:g} minutes: {}",
-                    f"{clock:%Y-%m-%d %H:%M}",
-                    retry.deadline / 60,
-                    str(failure),
-                )
-                queue.halt(reason)
-                return 0.0
-            queue.closed_by = str(failure)
-            queue.slots.overloaded(sent_at, asked_wait)
-        unreachable = failure.unreachable and not queue.succeeded
-        most = min(retry.attempts, UNREACHABLE_ATTEMPTS) if unreachable else retry.attempts
-        if not failure.retryable or attempts[1] >= most:
+        retry, most = self.retry, self.retry.attempts
+        if failure.unreachable and not queue.succeeded:
+            most = min(most, UNREACHABLE_ATTEMPTS)
+        if not failure.retryable or counted >= most:
             return None
-        wait = min(retry.longest_wait, retry.first_wait * 2.0 ** min(attempts[0] - 1, 30))
+        wait = min(retry.longest_wait, retry.first_wait * 2.0 ** min(attempts - 1, 30))
         wait *= random.uniform(0.5, 1.0)  # noqa: S311
-        if asked_wait is not None:
-            # The random part keeps rejected requests from all returning at the same moment.
-            wait = asked_wait + min(wait, 1.0)
-        return wait if monotonic() - first_sent + wait < retry.deadline else None
+        # The random part keeps rejected requests from all returning at the same moment.
+        return wait if failure.retry_after is None else failure.retry_after + min(wait, 1.0)
 
 
 @dataclass
 class Interruption:
     """Stops a run: the first interruption stops sending, the second does not wait for responses.
 
-    `signals` states whether SIGINT and SIGTERM interrupt; false inside an event loop of the
-    caller's. `count` is the number of interruptions.
+    `signals`: SIGINT and SIGTERM interrupt; false inside an event loop of the caller's. `count` is
+    the number of interruptions.
     """
 
     signals: bool = True
@@ -426,23 +379,24 @@ class Interruption:
         self, sender: Sender, task: asyncio.Task[None], console: Console | None
     ) -> Iterator[None]:
         """Let interruptions stop the sender, and then cancel its task."""
-        loop = asyncio.get_running_loop()
 
         def act() -> None:
             if self.count > 1:
                 task.cancel()
-            else:
-                sender.stop()
-                if console and sender.in_flight:
-                    text = n_(
-                        "Stopping. Waiting for {n:,} answer under way; press Ctrl-C again to "
-                        "stop without them.",
-                        "Stopping. Waiting for {n:,} answers under way; press Ctrl-C again to "
-                        "stop without them.",
-                        sender.in_flight,
-                    )
-                    console.print(text, highlight=False, soft_wrap=True)
+                return
+            sender.stop()
+            in_flight = sum(queue.slots.in_flight for queue in sender.queues)
+            if console and in_flight:
+                text = n_(
+                    "Stopping. Waiting for {n:,} answer under way; press Ctrl-C again to stop "
+                    "without them.",
+                    "Stopping. Waiting for {n:,} answers under way; press Ctrl-C again to stop "
+                    "without them.",
+                    in_flight,
+                )
+                console.print(text, highlight=False, soft_wrap=True)
 
+        loop = asyncio.get_running_loop()
         self._act = lambda: loop.call_soon_threadsafe(act)
         if self.count:
             act()

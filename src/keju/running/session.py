@@ -2,7 +2,7 @@
 
 The path of a run, and of one item in it::
 
-    run ─▶ _Session ─▶ prepare ─▶ check_resumed ─▶ record_run ─▶ Sender.run ─▶ run_summary
+    run ─▶ _Session ─▶ prepare ─▶ check_resumed ─▶ record_run ─▶ Sender.run ─▶ RunSummary
 
     Item ─RunContents.requests─▶ Request ─request_key─▶ Slot ─ResponseStore.known─▶ kept | missing
     missing ─▶ Slots.enter ─▶ Model.answer ─▶ response_of ─▶ ResponseStore.append ─▶ ModelQueue.note
@@ -19,24 +19,22 @@ from __future__ import annotations
 
 import asyncio
 import os
-from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from functools import cached_property, partial
 from math import isfinite
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TypedDict, TypeVar, Unpack
 
 from msgspec.structs import replace
 
 from keju.console import Console
 from keju.datasets.store import Dataset
 from keju.definitions.pair_forms import reduced_form
-from keju.definitions.wordings import Wording, own_wordings
+from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError
-from keju.items import TRUE_READING, Item, Request
-from keju.models import DatasetAccess, Model, ModelOptions, open_models
+from keju.items import TRUE_READING, Failure, Item, Request
+from keju.models import Model, ModelOptions, open_models
 from keju.running.batching import check_batchable, send_in_batches
 from keju.running.contents import Planned, RunContents, access_of
 from keju.running.limits import Budget, Policy, remaining_budget
@@ -46,7 +44,7 @@ from keju.running.progress import show
 from keju.running.recording import check_resumed, record_run
 from keju.running.requests import Slot, item_to_send, request_key
 from keju.running.restricted_data import SentData, check_sending, sending_question
-from keju.running.run_summary import RunSummary, failure_hint
+from keju.running.run_summary import ModelSummary, RunSummary, failure_hint
 from keju.running.selection import Selection, select
 from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
@@ -55,16 +53,10 @@ from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
 from keju.texts import _, join_sentences
 
-Requests = Callable[[], Iterable[Planned]]
-"""The requests to a model; called twice, with the same requests in the same order."""
+T = TypeVar("T")
 
-_OURS = frozenset(
-    {
-        "run.lock", "items.parquet", "readings", "responses", "scores",
-        "batches", "people", "timings.json",
-    }
-)  # fmt: skip
-_DIAGNOSED = frozenset({"bad-request", "bad-response", "connection"})
+_STARTED = frozenset({"run.lock", "items.parquet"})
+"""What an interruption before the first run.json leaves in a directory."""
 
 
 class RunSettings(TypedDict, total=False):
@@ -92,15 +84,9 @@ def run(
     """Run models on a dataset, or resume a run.
 
     Requests with a stored response are never sent again, except failures where the policy asks for
-    it. The first Ctrl-C or SIGTERM stops sending and waits for requests in flight, the second does
-    not wait.
-
-    Args:
-        dataset_path: the dataset.
-        models: as model strings or opened.
-        out: the run directory; new, or one of the same dataset, settings and models.
-        interruption: a handle that stops the run; by default only signals do.
-        settings: see `RunSettings`; each is optional.
+    it. The first Ctrl-C or SIGTERM, or call of `interruption.interrupt`, stops sending and waits
+    for requests in flight, the second does not wait. Models are given as strings or opened. `out`
+    is new, or the directory of a run of the same dataset, settings and models.
 
     Raises:
         UsageError: an argument is not valid, or another process is writing to the run.
@@ -122,9 +108,6 @@ async def run_in_loop(
 
     Blocking work (reading the dataset, opening models) is done in a thread. Signals stay with the
     loop's owner: cancel the task to stop. Every response received before is stored.
-
-    Raises:
-        KejuError: as `run`.
     """
     session = await asyncio.to_thread(_Session, dataset_path, models, out, settings)
     with session.store:
@@ -141,9 +124,6 @@ def plan_run(
 
     Nothing is sent or written, and no key is needed. Responses that `out` has are not counted; it
     is None for a new run.
-
-    Raises:
-        KejuError: as `run`.
     """
     # The directory of a new run is a path that cannot exist.
     out = out or Path(os.devnull, "run")
@@ -191,10 +171,15 @@ class _Session:
         keep = item_to_count if planning else partial(item_to_send, transcription=sends_text)
         reference: list[Item] = []
         items = select(dataset, selection, dataset.path, keep, reference)
-        options = settings.get("options") or ModelOptions()
+        options = _checked_options(settings.get("options") or ModelOptions(), selection)
         if planning:
             options = replace(options, asking=False)
-        opened = self.open_models(models, options, selection, access_of(dataset, reference))
+        opened = open_models(models, options, access_of(dataset, reference))
+        for model in opened:
+            if model.pair_forms is not None:
+                _check_pair_form(model.name, model.pair_forms, selection.pairs)
+            if model.notes:
+                self.print(*model.notes)
         stored_items = None
         if selection.pairs is not None:
             stored_items = reduce_pairs_for_run(dataset, items, selection.pairs)
@@ -212,76 +197,40 @@ class _Session:
     def sent_data(self) -> SentData:
         return SentData.of(self.contents.dataset, self.contents.items)
 
-    def open_models(
-        self,
-        models: Sequence[str | Model],
-        options: ModelOptions,
-        selection: Selection,
-        access: DatasetAccess,
-    ) -> list[Model]:
-        """The opened models, after checks of the options that concern them."""
-        for name in ("temperature", "top_p"):
-            value = getattr(options.decoding, name)
-            if value is not None and not isfinite(value):
-                raise UsageError("--{} must be a number, not {:g}", name.replace("_", "-"), value)
-        if own := own_wordings(selection.wordings):
-            options = _with_own_prompts(options, own)
-        opened = open_models(models, options, access)
-        for model in opened:
-            # In another form of pairs, the same number means another candidate.
-            forms = model.pair_forms
-            if forms is not None and (forms or {""}) != {selection.pairs or ""}:
-                raise UsageError(
-                    "{}: its responses are of {}, but --pairs is {}. The candidates have other "
-                    "numbers there. Use the form in which they were asked",
-                    model.name,
-                    ", ".join(form or "all pairs" for form in sorted(forms)) or _("no run"),
-                    selection.pairs or _("not given"),
-                )
-            if model.notes:
-                self.print(*model.notes)
-        return opened
-
     async def send(self, interruption: Interruption) -> RunSummary:
         """Send the missing requests, and store their responses in the open store."""
-        contents, folder, store, policy = self.contents, self.folder, self.store, self.policy
-        budget, waiting = Budget(), 0
-        if policy.prices:
-            earlier = folder.manifest().models if folder.exists() else {}
-            readers = [reader.model for reader in contents.readers.values()]
-            budget = remaining_budget(
-                folder, [*contents.models, *readers], earlier, policy.prices, policy.max_cost
-            )
-        queues = self.prepare_and_record()
-        async with AsyncExitStack() as models:
+        contents, policy, store = self.contents, self.policy, self.store
+        readers = [reader.model for reader in contents.readers.values()]
+        earlier = self.folder.manifest().models if self.folder.exists() else {}
+        budget = remaining_budget(self.folder, [*contents.models, *readers], earlier, policy)
+        queues, readings, waiting = self.prepare_and_record(), [], 0
+        async with AsyncExitStack() as stack:
             for model in contents.models:
-                models.push_async_callback(model.close)
+                stack.push_async_callback(model.close)
             if policy.batch:
                 waiting = await send_in_batches(queues, contents.dataset, store, policy)
             else:
-                timed = []
                 if contents.readers:
-                    timed += self.prepare_readings()
+                    readings = self.prepare_readings()
                     keep = partial(store.append, reading=True)
-                    sender = Sender(contents.dataset, timed, keep, policy.retry, budget)
-                    await send(sender, self.console, interruption)
+                    sender = Sender(contents.dataset, readings, keep, policy.retry, budget)
+                    await _send(sender, self.console, interruption)
                     queues = self.prepare_and_record()
                 sender = Sender(contents.dataset, queues, store.append, policy.retry, budget)
-                await send(sender, self.console, interruption)
-                if timings := [queue.timing for queue in (*timed, *queues) if queue.timing]:
-                    add_timings(folder, timings)
-        return run_summary(
-            str(folder.path), queues, budget, policy,
-            items=len(contents.sent_items), waiting=waiting,
-            interrupted=bool(interruption.count),
-        )  # fmt: skip
+                await _send(sender, self.console, interruption)
+                if timings := [
+                    queue.stopwatch.timing(queue.model.name)
+                    for queue in (*readings, *queues)
+                    if queue.stopwatch
+                ]:
+                    add_timings(self.folder, timings)
+            items = len(contents.sent_items)
+            return await _summary(
+                store, queues, budget, policy, interruption, items=items, waiting=waiting
+            )
 
     def prepare_and_record(self) -> list[ModelQueue]:
-        """Check that the run may be resumed, drop what is outdated, and write the manifest.
-
-        Returns:
-            The queue of each model.
-        """
+        """The queue of each model; drops what is outdated, and writes the manifest."""
         contents, folder, store, policy = self.contents, self.folder, self.store, self.policy
         queues = [
             prepare(model, partial(contents.requests, model, folder), store, policy)
@@ -301,7 +250,7 @@ class _Session:
         """The queue of each reader: the images to transcribe where a setting needs it."""
         contents, store, queues = self.contents, self.store, []
         for reader in dict.fromkeys(contents.readers.values()):
-            requests = partial(planned_all, partial(contents.reading_requests, reader))
+            requests = partial(_planned_all, contents.reading_requests, reader)
             queue = prepare(reader.model, requests, store, self.policy, subset=True, readings=True)
             queue.doing = _("(reading)")
             store.drop(reader.model.name, queue.outdated, readings=True)
@@ -314,33 +263,50 @@ class _Session:
                 self.console.print(note, highlight=False, markup=False, soft_wrap=True)
 
 
-def _with_own_prompts(options: ModelOptions, wordings: Mapping[str, Wording]) -> ModelOptions:
-    """The model options, with the texts of the user's own wordings, which must not contain a key.
+def _check_unused(path: Path) -> None:
+    """Check that a path that exists may become the directory of a new run."""
+    if not path.is_dir():
+        raise UsageError("{} is not a directory. Choose another --out", path)
+    for file in path.iterdir():
+        if file.name not in _STARTED:
+            raise UsageError(
+                "{} is not a keju run directory (found {}). Choose another --out", path, file.name
+            )
 
-    Raises:
-        UsageError: there are two system prompts.
-    """
+
+def _checked_options(options: ModelOptions, selection: Selection) -> ModelOptions:
+    """The model options, with the user's own wordings, which must not contain a key."""
+    for name in ("temperature", "top_p"):
+        value = getattr(options.decoding, name)
+        if value is not None and not isfinite(value):
+            raise UsageError("--{} must be a number, not {:g}", name.replace("_", "-"), value)
     stored = {}
-    for name, own in wordings.items():
+    for name, own in own_wordings(selection.wordings).items():
         systems = [own.system, *(prompt.system for prompt in own.prompts.values())]
         if options.system_prompt and any(systems):
             raise UsageError(
                 "--system-prompt: wording {} has a system prompt too. Use only one of them", name
             )
-        stored[f"--prompts ({name})"] = "\n".join(
-            [own.what, *systems, *(prompt.ask for prompt in own.prompts.values())]
-        )
+        asks = [prompt.ask for prompt in own.prompts.values()]
+        stored[f"--prompts ({name})"] = "\n".join([own.what, *systems, *asks])
     return replace(options, stored=stored)
 
 
-def planned_all(requests: Callable[[], Iterable[Request]]) -> Iterator[Planned]:
-    """Requests of which each is to be sent."""
-    return map(Planned, requests())
+def _check_pair_form(model: str, forms: frozenset[str], pairs: str | None) -> None:
+    """Check that a model repeats responses of the pair form of the run."""
+    if (forms or {""}) != {pairs or ""}:
+        raise UsageError(
+            "{}: its responses are of {}, but --pairs is {}. The candidates have other numbers "
+            "there. Use the form in which they were asked",
+            model,
+            ", ".join(form or "all pairs" for form in sorted(forms)) or _("no run"),
+            pairs or _("not given"),
+        )
 
 
 def prepare(
     model: Model,
-    requests: Requests,
+    requests: Callable[[], Iterable[Planned]],
     store: ResponseStore,
     policy: Policy,
     *,
@@ -350,66 +316,53 @@ def prepare(
     """The queue of the requests that have no valid response yet.
 
     A response is kept if the same request is made now, which the key decides; a failure only if it
-    is not to be sent again. All other responses are outdated. Each request that is sent is built
-    twice, but hashed once: kept in between, a hundred thousand prompts with their transcriptions
-    would take hundreds of megabytes.
-
-    Args:
-        model: the model.
-        requests: the requests to it.
-        store: the stored responses.
-        policy: whether failures are sent again, and the limits of the queue.
-        subset: the requests are not all of the model's, so that other responses are not outdated.
-        readings: the requests are for transcriptions, which are stored apart.
-
-    Raises:
-        DataError: a stored response is damaged.
+    is not to be sent again. All other responses are outdated, except with `subset`, where the
+    requests are not all of the model's. `readings`: they are for transcriptions, which are stored
+    apart. `requests` is called twice, so that no requests are in memory: a hundred thousand prompts
+    with their transcriptions would take hundreds of megabytes.
     """
     heads = store.known(model.name, readings=readings)
-    counts: Counter[Head] = Counter()
-    not_asked: Counter[str] = Counter()
-    failed: dict[Slot, Head] = {}
-    places, digests, sources, waiting = array("q"), bytearray(), list[str](), 0
-    for place, planned in enumerate(requests()):
+    summary, failed = ModelSummary(model=model.name), dict[Slot, Head]()
+    is_missing, waiting = bytearray(), 0
+    for planned in requests():
         request = planned.request
+        is_missing.append(request is not None and not planned.waits)
         if request is None:
-            not_asked[planned.skip_reason] += 1
-            continue
-        if planned.waits:
+            summary.not_asked[planned.skip_reason] += 1
+        elif planned.waits:
             waiting += 1
-            continue
-        source = model.source_of(request)
-        key = request_key(request, model.identity, source)
-        slot = Slot(key, request.item, request.candidate)
-        head = heads.pop(slot, None)
-        if head is not None and not (policy.retry_failed and head.status == "failed"):
-            counts[head] += 1
-            continue
-        if head is not None:
-            failed[slot] = head
-        places.append(place)
-        digests += bytes.fromhex(key)
-        sources.append(source)
+        else:
+            key = request_key(request, model.identity, model.source_of(request))
+            slot = Slot(key, request.item, request.candidate)
+            head = heads.pop(slot, None)
+            if head and policy.retry_failed and head.status == "failed":
+                failed[slot] = head
+            elif head:
+                is_missing[-1] = False
+                summary.statuses[head.status] += 1
+                if head.status == "failed":
+                    summary.failures[head.kind] += 1
 
     def jobs() -> Iterator[Job]:
-        number = 0
-        for place, planned in enumerate(requests()):
-            if number == len(places):
-                return
-            if place == places[number] and planned.request is not None:
-                key = digests[32 * number : 32 * number + 32].hex()
-                yield Job(planned.request, key, sources[number], planned.failure)
-                number += 1
+        for planned, is_sent in zip(requests(), is_missing, strict=True):
+            if is_sent and planned.request is not None:
+                source = model.source_of(planned.request)
+                key = request_key(planned.request, model.identity, source)
+                yield Job(planned.request, key, source, planned.failure)
 
     return ModelQueue(
         model,
         jobs(),
-        total=len(places) + waiting,
+        total=sum(is_missing) + waiting,
         policy=policy,
-        kept=counts,
-        not_asked=not_asked,
+        summary=summary,
         outdated=failed if subset else heads | failed,
     )
+
+
+def _planned_all(requests: Callable[[T], Iterable[Request]], argument: T) -> Iterator[Planned]:
+    """Requests of which each is to be sent."""
+    return map(Planned, requests(argument))
 
 
 def send_requests(
@@ -426,18 +379,10 @@ def send_requests(
     """Send requests that exist already, such as those to a judge, where they have no response yet.
 
     A stored response to another prompt, or of a model with other settings, does not count, but
-    stays in the store: it may belong to requests of another call.
-
-    Args:
-        store: the open store of the responses.
-        models: closed afterwards.
-        requests: returns the requests to a model; called twice, with the same result.
-        policy: concurrency, timeouts, retries and limits.
-        dataset: where the images of the requests are stored, if they have any.
-        identities: of all models whose paid responses are stored there; these models' if None.
-        before: is called with the models that get requests, before the first one is sent; it may
-            raise an error (`check_sending`).
-        console: where progress is shown; None shows none.
+    stays in the store: it may belong to requests of another call. The models are closed afterwards.
+    `requests` is called twice, with the same result. `dataset` has the images, if there are any.
+    `identities` are those of all models whose paid responses are stored there. `before` is called
+    with the models that get requests, before the first one is sent (`check_sending`).
 
     Raises:
         UsageError: a limit or the budget is not valid; or as `before`.
@@ -445,108 +390,83 @@ def send_requests(
     """
     policy.check()
     queues = [
-        prepare(model, partial(planned_all, partial(requests, model)), store, policy, subset=True)
+        prepare(model, partial(_planned_all, requests, model), store, policy, subset=True)
         for model in models
     ]
-    budget = Budget()
-    if policy.prices:
-        budget = remaining_budget(
-            store.folder, models, identities or {}, policy.prices, policy.max_cost
-        )
+    budget = remaining_budget(store.folder, models, identities or {}, policy)
     if before:
         before([queue.model for queue in queues if queue.total])
     for queue in queues:
         store.drop(queue.model.name, queue.outdated)
     interruption = Interruption()
 
-    async def send_all() -> None:
-        async with AsyncExitStack() as opened:
+    async def send_all() -> RunSummary:
+        async with AsyncExitStack() as stack:
             for model in models:
-                opened.push_async_callback(model.close)
+                stack.push_async_callback(model.close)
             sender = Sender(dataset, queues, store.append, policy.retry, budget)
-            await send(sender, console, interruption)
+            await _send(sender, console, interruption)
+            items = sum(queue.total for queue in queues)
+            return await _summary(store, queues, budget, policy, interruption, items=items)
 
-    asyncio.run(send_all())
-    return run_summary(
-        str(store.folder.path), queues, budget, policy,
-        items=sum(queue.total for queue in queues), interrupted=bool(interruption.count),
-    )  # fmt: skip
+    return asyncio.run(send_all())
 
 
-async def send(sender: Sender, console: Console | None, interruption: Interruption) -> None:
-    """Run the sender, with its progress on the console, until done or interrupted.
-
-    For a queue that stopped before any answer, the models of its server are added to the hint.
-    """
+async def _send(sender: Sender, console: Console | None, interruption: Interruption) -> None:
+    """Run the sender, with its progress on the console, until done or interrupted."""
     if interruption.count or sender.budget.used_up:
         return
     progress = asyncio.create_task(show(sender.queues, console)) if console else None
     task = asyncio.create_task(sender.run())
     try:
         with interruption.watching(sender, task, console):
-            try:
-                await task
-            except asyncio.CancelledError:
-                if not interruption.count:
-                    raise
+            await task
+    except asyncio.CancelledError:
+        if not interruption.count:
+            raise
     finally:
         if progress:
             progress.cancel()
             with suppress(asyncio.CancelledError):
                 await progress
-    for queue in sender.queues:
-        failure = queue.halted_by
-        if failure is None or queue.succeeded or failure.kind not in _DIAGNOSED:
-            continue
-        # Without a status of HTTP nothing answers there, so that no list of models can be read.
-        if failure.kind != "connection" or failure.message.startswith("HTTP "):
-            queue.diagnosis = await queue.model.diagnosis()
 
 
-def run_summary(
-    out: str,
+async def _summary(
+    store: ResponseStore,
     queues: Sequence[ModelQueue],
     budget: Budget,
     policy: Policy,
+    interruption: Interruption,
     *,
     items: int,
     waiting: int = 0,
-    interrupted: bool = False,
 ) -> RunSummary:
-    """The outcome of all queues; `items` and the rest are as in `RunSummary`."""
+    """The outcome of all queues, with hints; the models are still open."""
     for queue in queues:
-        summary = queue.summary
         # Responses arrive in any order.
-        for name in ("refused", "not_sent"):
-            setattr(summary, name, sorted(getattr(summary, name)))
-        summary.waited = round(summary.waited, 3)
-        if failure := queue.halted_by:
-            hint = failure_hint(failure, answered=summary.answered)
-            summary.hint, summary.then = hint.what, hint.then
-            if queue.diagnosis:
-                summary.hint = join_sentences(filter(None, (hint.what, queue.diagnosis)))
+        queue.summary.refused.sort()
+        queue.summary.not_sent.sort()
+        if queue.halted_by:
+            await _add_hint(queue, queue.halted_by)
     return RunSummary(
-        out=out,
+        out=str(store.folder.path),
         items=items,
         models=tuple(queue.summary for queue in queues),
-        interrupted=interrupted,
+        interrupted=bool(interruption.count),
         used_up=budget.used_up,
         waiting=waiting,
         cost=budget.spent if policy.prices else None,
-        currency=policy.prices.currency if policy.prices else "",
+        currency=budget.currency,
     )
 
 
-def _check_unused(out: Path) -> None:
-    """Check that a path that exists may become the directory of a new run.
-
-    Raises:
-        UsageError: the path is something else.
-    """
-    if not out.is_dir():
-        raise UsageError("{} is not a directory. Choose another --out", out)
-    for path in out.iterdir():
-        if path.name not in _OURS:
-            raise UsageError(
-                "{} is not a keju run directory (found {}). Choose another --out", out, path.name
-            )
+async def _add_hint(queue: ModelQueue, failure: Failure) -> None:
+    """Add a hint, which names the server's models if the queue's model never answered."""
+    summary = queue.summary
+    hint = failure_hint(failure, answered=summary.answered)
+    summary.hint, summary.then = hint.what, hint.then
+    # Without a status of HTTP nothing answers there, so that no list of models can be read.
+    is_there = failure.kind == "connection" and failure.message.startswith("HTTP ")
+    if not queue.succeeded and (is_there or failure.kind in {"bad-request", "bad-response"}):
+        diagnosis = await queue.model.diagnosis()
+        summary.hint = join_sentences(filter(None, (hint.what, diagnosis)))

@@ -8,23 +8,19 @@ because doing so for every answer costs more than the answer on a slow disk. An 
 by a power loss is repaired when the store is opened again.
 
 A request has one line. Before it is sent again, the line of its failure is dropped.
-
-`ResponseStore` writes the responses of a run; `StoredResponses` finds those to requests that are
-made again.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from filelock import FileLock
 
 from keju.errors import DataError
 from keju.files import encode_stored, locked_file, read_jsonl, read_jsonl_lines, write_atomic
@@ -59,11 +55,10 @@ class _StoredHead(Record, frozen=True, kw_only=True):
 
 
 _BUSY = _("{}: another keju is writing to this run. Wait for it to end, or choose another --out")
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_FREE_SPACE = _(
-    "Free disk space, then run the same command again. All earlier responses are stored"
+_RUN_AGAIN = _(
+    "Correct this, for example by freeing disk space, then run the same command again. All earlier "
+    "responses are stored"
 )
-_RUN_AGAIN = _("Correct this, then run the same command again. All earlier responses are stored")
 
 
 @dataclass
@@ -80,37 +75,28 @@ class ResponseStore:
     folder: RunFolder
     _files: dict[tuple[str, str | None], FileIO] = field(default_factory=dict)
     """The open files of responses, by model and task, and of transcriptions, by model."""
-    _lock: FileLock | None = None
+    _held: ExitStack = field(default_factory=ExitStack)
+    """Holds the lock of the run."""
 
     def __enter__(self) -> ResponseStore:
         self.folder.path.mkdir(parents=True, exist_ok=True)
-        self._lock = locked_file(self.folder.lock_path, self.folder.path, busy=_BUSY)
-        try:
-            # A judge's folder has its replies elsewhere, and no readings.
-            readings = sorted(self.folder.path.glob("readings/*.jsonl"))
-            for path in [*self.folder.response_files(), *readings]:
+        lock = locked_file(self.folder.lock_path, self.folder.path, busy=_BUSY)
+        with ExitStack() as stack:
+            stack.callback(lock.release)
+            for path in (*self.folder.response_files(), *self.folder.path.glob("readings/*.jsonl")):
                 _complete_last_line(path)
-        except BaseException:
-            self._lock.release()
-            raise
+            self._held = stack.pop_all()
         return self
 
     def __exit__(self, *error: object) -> None:
         files, self._files = self._files, {}
-        try:
+        with self._held:
             for file in files.values():
                 os.fsync(file.fileno())
                 file.close()
-        finally:
-            if self._lock is not None:
-                self._lock.release()
 
     def known(self, model: str, *, readings: bool = False) -> dict[Slot, Head]:
-        """The stored responses of a model, or its transcriptions, without their texts.
-
-        Raises:
-            DataError: a stored line is damaged.
-        """
+        """The stored responses of a model, or its transcriptions, without their texts."""
         shared: dict[Head, Head] = {}
         heads: dict[Slot, Head] = {}
         files = self.folder.reading_files if readings else self.folder.response_files
@@ -149,15 +135,13 @@ class ResponseStore:
                 error.strerror,
                 file=Path(os.fsdecode(file.name)),
                 item=response.item,
-                hint=_FREE_SPACE if error.errno in _FULL else _RUN_AGAIN,
+                hint=_RUN_AGAIN,
             ) from None
 
     def drop(self, model: str, slots: Collection[Slot], *, readings: bool = False) -> None:
         """Remove the responses of a model, or its transcriptions, in these places of the run.
 
-        Raises:
-            DataError: a stored line is damaged, or a file cannot be written; each file is then the
-                old one or the new one.
+        If a file cannot be written, it is still the old one.
         """
         if not slots:
             return
@@ -190,19 +174,15 @@ class StoredResponses:
     ) -> Response | None:
         """The latest response to a request, or None.
 
-        A stored response to another prompt, or of a model with other settings, is none.
-
-        Args:
-            request: the request.
-            identity: the identity of the model.
-            source_sha256: the SHA-256 of the file that has the response now; None for any.
+        A stored response to another prompt, or of a model with another identity, is none, and so is
+        one from another file than that with the hash `source_sha256`, unless that is None.
         """
         name = request.item, request.candidate, request.script, request.round
         for place in reversed(self._places.get(name, ())):
             response = self._responses[place]
             source = response.source_sha256
-            same_source = source_sha256 in (None, source)
-            if same_source and response.key == request_key(request, identity, source):
+            is_same = source_sha256 in (None, source)
+            if is_same and response.key == request_key(request, identity, source):
                 return response
         return None
 

@@ -1,16 +1,15 @@
 """Timing of engines on this machine: `Stopwatch` measures it, `Timing` is stored.
 
-An engine that computes on this machine runs alone: no other engine of the run works at the same
-time. Its first answer includes its start-up (loading of models, compilation), so time counts from
-there, and until then only one request is in flight. ``RUN/timings.json`` has an entry for each
-session.
+An engine that computes on this machine runs alone. Its first answer includes its start-up (loading
+of models, compilation), so time counts from there, and until then only one request is in flight.
+``RUN/timings.json`` has an entry for each session.
 """
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -22,8 +21,6 @@ from keju.runs import RunFolder
 
 _FEWEST_PAGES = 3
 """The minimum number of timed pages from which a speed is computed."""
-_MOST_FAILED = 0.1
-"""The maximum share of failures, which take another time than transcribed pages."""
 
 
 class Timing(Record, frozen=True, kw_only=True):
@@ -54,40 +51,41 @@ def this_machine() -> str:
 
 
 class Stopwatch:
-    """Times one engine from its first answer on."""
+    """Times one engine from its first answer to its last response."""
 
     def __init__(self) -> None:
         self._start: float | None = None
-        self._pages = self._answers = self._failed = 0
+        self._seconds = 0.0
+        self._pages = self._answers = 0
 
     def note(self, response: Response, pages: int) -> None:
-        """Count a response to a request with `pages` images."""
-        if response.status == "failed":
-            self._failed += 1
-        elif self._start is None:
-            self._start = monotonic()
-        else:
-            self._pages += pages
-            self._answers += 1
+        """Count a response to a request with `pages` images; failures only take time."""
+        now = monotonic()
+        if response.status != "failed":
+            if self._start is None:
+                self._start = now
+            else:
+                self._pages += pages
+                self._answers += 1
+        self._seconds = now - (self._start or now)
 
     def timing(self, model: str) -> Timing | None:
-        """The timing of a model until now; None where too few pages were transcribed."""
-        most = _MOST_FAILED * (self._failed + self._answers)
-        if self._start is None or self._pages < _FEWEST_PAGES or self._failed > most:
+        """The timing of a model; None where too few pages were transcribed."""
+        if self._pages < _FEWEST_PAGES:
             return None
         return Timing(
             model=model,
             machine=this_machine(),
             pages=self._pages,
             answers=self._answers,
-            seconds=round(monotonic() - self._start, 3),
+            seconds=round(self._seconds, 3),
         )
 
 
-def add_timings(folder: RunFolder, timings: Sequence[Timing]) -> None:
+def add_timings(folder: RunFolder, timings: Iterable[Timing | None]) -> None:
     """Add timings to those of a run, whose lock the caller has."""
-    if timings:
-        write_json(folder.timings_path, [*read_timings(folder), *timings])
+    if known := [timing for timing in timings if timing]:
+        write_json(folder.timings_path, [*read_timings(folder), *known])
 
 
 def read_timings(folder: RunFolder) -> list[Timing]:

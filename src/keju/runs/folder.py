@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,27 +52,16 @@ def file_name(name: str) -> str:
 
 
 def read_responses(path: Path) -> Iterator[Response]:
-    """The responses of a file as stored.
-
-    Raises:
-        DataError: a line is damaged.
-    """
+    """The responses of a file as stored."""
     return read_jsonl(path, Response, appended=True)
 
 
 class RunFolder:
-    """One run directory.
-
-    Attributes:
-        path: the directory; the other attributes are paths in it.
-        manifest_path: the manifest, without which it is not a run.
-        lock_path: the file that a writing process locks.
-        items_path: the items.
-        timings_path: the times of OCR engines on this machine.
-        scores_dir: scoring's parquet files.
+    """One run directory, with the paths of its files.
 
     Raises:
         UsageError: the path is an address, such as ``s3://…``.
+        DataError: in every method that reads a file, it is missing or damaged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -93,7 +81,6 @@ class RunFolder:
         Raises:
             UsageError: there is no run at that path, or another definition of its benchmark is
                 registered.
-            DataError: run.json is damaged.
             PluginError: a plug-in that a definition names is missing.
         """
         folder = cls(path)
@@ -113,24 +100,18 @@ class RunFolder:
 
     def _unchanged(self, path: Path, reader: Callable[[Path], T]) -> T:
         """The content of a file as `reader` returns it; read again only if the file has changed."""
-        stamp: tuple[int, ...] = ()  # A file that is missing is an error of `reader`.
-        with suppress(OSError):
-            status = path.stat()
-            # Every writer of keju replaces the file, so that even a change of the same size in the
-            # same instant has another inode.
-            stamp = status.st_ino, status.st_size, status.st_mtime_ns
-        place = path, reader
-        if not stamp or place not in self._read or self._read[place][0] != stamp:
-            self._read[place] = stamp, reader(path)
-        content: T = self._read[place][1]
+        status = path.stat() if path.is_file() else None  # The reader reports a missing file.
+        # Every writer of keju replaces the file, so that even a change of the same size in the same
+        # instant has another inode.
+        stamp = status and (status.st_ino, status.st_size, status.st_mtime_ns)
+        known = self._read.get((path, reader))
+        if known is None or not stamp or known[0] != stamp:
+            known = self._read[path, reader] = stamp, reader(path)
+        content: T = known[1]
         return content
 
     def manifest(self) -> RunManifest:
-        """The content of run.json. Reading it registers the benchmarks and wordings it defines.
-
-        Raises:
-            DataError: it is missing, damaged, or of another format.
-        """
+        """The content of run.json. Reading it registers the benchmarks and wordings it defines."""
         return self._unchanged(self.manifest_path, _read_manifest)
 
     def write_manifest(self, manifest: RunManifest) -> None:
@@ -138,19 +119,11 @@ class RunFolder:
         write_json(self.manifest_path, manifest)
 
     def items(self) -> list[Item]:
-        """The items of this run, with their answers.
-
-        Raises:
-            DataError: items.parquet is damaged, or is not the file that the run stored.
-        """
+        """The items of this run, with their answers."""
         return list(self.iter_items())
 
     def iter_items(self) -> Iterator[Item]:
-        """The items of this run, one after the other, so that only a few are in memory.
-
-        Raises:
-            DataError: as `items`.
-        """
+        """The items of this run, one after the other, so that only a few are in memory."""
         self.check_items()
         yield from iter_items(self.items_path)
 
@@ -158,9 +131,6 @@ class RunFolder:
         """The items of this run with their places, read again only if the file has changed.
 
         For commands that use them several times; `iter_items` keeps none of them.
-
-        Raises:
-            DataError: as `items`.
         """
         self.check_items()
         return self._unchanged(self.items_path, _read_stored_items)
@@ -179,11 +149,8 @@ class RunFolder:
             raise DataError(
                 "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
                 file=self.items_path,
-                hint=(
-                    "Restore the file, for example with the keju run command that made this run. "
-                    "For corrected references, run it on a dataset with them: no request is sent "
-                    "again"
-                ),
+                hint="Restore the file, for example with the keju run command that made this run. "
+                "For corrected references, run it on a dataset with them: no request is sent again",
             )
 
     def has_its_items(self) -> bool:
@@ -192,11 +159,7 @@ class RunFolder:
         return not stored or self.items_hash() == stored
 
     def items_hash(self) -> str:
-        """The SHA-256 of the file items.parquet, computed again only if the file has changed.
-
-        Raises:
-            DataError: the file does not exist.
-        """
+        """The SHA-256 of the file items.parquet, computed again only if the file has changed."""
         if not self.items_path.is_file():
             raise DataError("no such file", file=self.items_path, hint="Restore the run's items")
         return self._unchanged(self.items_path, sha256_file)
@@ -217,7 +180,7 @@ class RunFolder:
         return Dataset.open(Path(recorded) if is_address(recorded) else self.path / recorded)
 
     def batches_dir(self, model: str) -> Path:
-        """The directory of the records of unfinished batches of a model's server."""
+        """The directory of the unfinished batches of a model's server."""
         return self.path / "batches" / file_name(model)
 
     def readings_path(self, reader: str) -> Path:

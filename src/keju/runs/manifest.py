@@ -108,11 +108,11 @@ LONGEST_LABEL = 60
 
 
 def checked_label(text: str) -> str:
-    """A label as it is stored, without white space at both ends.
+    """A label as it is stored, without white space at both ends; it is never a path.
 
     Raises:
         UsageError: it is empty or too long, or contains a control character, a slash or a
-            backslash, or is ``.`` or ``..``: a label is never a path.
+            backslash, or is ``.`` or ``..``.
     """
     label = text.strip()
     is_name = printable(label) == label and not {"/", "\\"} & {*label} and label not in (".", "..")

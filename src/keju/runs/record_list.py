@@ -25,17 +25,12 @@ _BUFFER = 1 << 20
 
 
 class RecordList(Sequence[T]):
-    """A list of records to which records are only appended.
+    """A list of records of the type `shape` to which records are only appended.
 
-    Up to `most` records are in memory as they are. A longer list is encoded in a temporary file in
-    the directory of `tempfile`, which the system removes with the process, and each access decodes
-    a new record; 8 bytes of memory are used per record. Records must be of the type `shape`:
-    what is read back has its field types (an int in a float field is a float).
-
-    Args:
-        shape: the type of the records.
-        records: the first records.
-        most: the number of records up to which the list is in memory (default `MOST_IN_MEMORY`).
+    Up to `most` records (default `MOST_IN_MEMORY`) are in memory as they are. A longer list is
+    encoded in a temporary file in the directory of `tempfile`, which the system removes with the
+    process, and each access decodes a new record; 8 bytes of memory are used per record. What is
+    read back has the field types of `shape` (an int in a float field is a float).
     """
 
     def __init__(
@@ -46,22 +41,22 @@ class RecordList(Sequence[T]):
         self._records = list(islice(iterator, self._most))
         self._file: IO[bytes] | None = None
         self._ends = array("q")
-        self._encoder = msgspec.msgpack.Encoder()
         self._decoder: msgspec.msgpack.Decoder[T] = msgspec.msgpack.Decoder(shape)
         for record in iterator:
             self.append(record)
 
     def append(self, record: T) -> None:
         """Add a record at the end."""
-        if self._file is None and len(self._records) < self._most:
-            self._records.append(record)
-            return
-        moved = [record]
         if self._file is None:
+            self._records.append(record)
+            if len(self._records) <= self._most:
+                return
             self._file = tempfile.TemporaryFile(buffering=_BUFFER)  # noqa: SIM115 - ends with it
-            moved, self._records = [*self._records, record], []
+            moved, self._records = self._records, []
+        else:
+            moved = [record]
         for moving in moved:
-            size = self._file.write(self._encoder.encode(moving))
+            size = self._file.write(msgspec.msgpack.encode(moving))
             self._ends.append(self._start(len(self._ends)) + size)
 
     def __len__(self) -> int:
@@ -109,9 +104,6 @@ class StoredItems(RecordList[Item]):
 
     A long list is on disk (`RecordList`); 20 bytes of memory are used per item. Where an id is
     repeated in a query, the last item counts.
-
-    Args:
-        items: the items.
     """
 
     def __init__(self, items: Iterable[Item]) -> None:
@@ -131,35 +123,26 @@ class StoredItems(RecordList[Item]):
 
     def place_of(self, record: Response | Score) -> int | None:
         """The place of the item of a response or score; None where there is none."""
-        place_and_item = self._find(record)
-        return place_and_item[0] if place_and_item else None
+        return self._find(record)[0]
 
     def item_of(self, record: Response | Score) -> Item | None:
         """The item of a response or score; None where there is none."""
-        place_and_item = self._find(record)
-        return place_and_item[1] if place_and_item else None
+        return self._find(record)[1]
 
-    def _find(self, record: Response | Score) -> tuple[int, Item] | None:
+    def _find(self, record: Response | Score) -> tuple[int, Item] | tuple[None, None]:
         name = record.task, record.query, record.item
-        name_hash = hash(name)
-        index = bisect_right(self._hashes, name_hash) - 1
-        while index >= 0 and self._hashes[index] == name_hash:
-            place = self._places[index]
-            item = self[place]
+        index = bisect_right(self._hashes, hash(name)) - 1
+        while index >= 0 and self._hashes[index] == hash(name):
+            item = self[place := self._places[index]]
             # Two names can have one hash.
             if (item.task, item.query, item.id) == name:
                 return place, item
             index -= 1
-        return None
+        return None, None
 
 
 class LazyList(Sequence[T]):
-    """A list of which an element is made at each access.
-
-    Args:
-        length: the number of elements.
-        make: makes the element with an index, 0 to length - 1.
-    """
+    """A list of `length` elements, each of which `make` makes from its index at each access."""
 
     def __init__(self, length: int, make: Callable[[int], T]) -> None:
         self._length = length

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from keju.items import Response
-from keju.texts import Text, listed, n_
+from keju.texts import Text, _, listed
 
 _MOST_NAMED = 5
 
@@ -29,17 +29,12 @@ def count_served(responses: Iterable[Response]) -> dict[str, Counter[str]]:
 
 def served_line(model: str, counts: Counter[str]) -> Text:
     """A line for a model whose server reported several models, with their responses."""
-    shares = [
-        n_("{n:,} response by {}", "{n:,} responses by {}", count, name)
-        for name, count in counts.most_common(_MOST_NAMED)
-    ]
-    return n_(
-        "{}: the server reported {n:,} model under this name ({}). The scores mix them: use "
+    shares = [_("{:,} by {}", count, name) for name, count in counts.most_common(_MOST_NAMED)]
+    return _(
+        "{}: the server reported {:,} models under this name ({}). The scores mix them: use "
         "another --label and --out for each",
-        "{}: the server reported {n:,} models under this name ({}). The scores mix them: use "
-        "another --label and --out for each",
-        len(counts),
         model,
+        len(counts),
         listed(shares),
     )
 
