@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from keju.datasets.readers import import_dataset
-from keju.datasets.readers.mapped_records import named_groups
 from keju.datasets.store import Dataset
 from keju.definitions import prompt_of
 from keju.errors import DataError, KejuError, UsageError
@@ -417,12 +416,6 @@ def test_no_damage_of_a_source_gives_another_error_than_one_of_keju(tmp_path, qu
     damage.do(quiz)
     with contextlib.suppress(KejuError):
         items_of(tmp_path, quiz, 'ignored = ["more.json"]\n' + QUIZ)
-
-
-def test_an_expression_has_a_time_limit():
-    assert named_groups("(?P<a>[0-9]+)x", ["12x", "x"]) == [{"a": "12"}, None]
-    with pytest.raises(UsageError, match=r"takes more than 0\.5 s"):
-        named_groups("(?P<a>(x+)+)y", ["x" * 60], seconds=0.5)
 
 
 def test_mapped_without_a_mapping_says_how_to_draft_one(tmp_path, quiz):

@@ -60,6 +60,8 @@ def test_a_wrong_mapping_is_refused_in_one_line(tmp_path, quiz, old, new, proble
     [
         ("(?P<a>", "not a regular expression"),
         ("[a-z.]+", "has no named group"),
+        ("(?P<page>a)(?=[.]).*", "look-around, including look-ahead"),
+        ("(?P<page>.{1000}){1000}", "exceeds size limit"),
         ("(?P<img>.*)", "the group 'img' of names is also a column"),
         ("(?P<page>[0-9]+)x", "names matches none of 1 texts, e.g. 'a.png'"),
     ],

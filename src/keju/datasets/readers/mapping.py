@@ -72,14 +72,13 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
 class Lookup(Struct, frozen=True, forbid_unknown_fields=True):
     """``[[lookup]]``: a second table whose columns a record gets, such as one of books.
 
-    `path` may be a pattern, and each named group of `names`, a regular expression for it, becomes a
-    column. A ``.txt`` is a list of files, one per line, with the column ``stem``.
+    `path` may be a pattern. A ``.txt`` is a list of files, one per line, with the columns ``stem``
+    and ``list``, the stem of its own name.
     """
 
     path: str
     key: str
     by: str
-    names: str = ""
 
 
 class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
