@@ -293,34 +293,28 @@ class NamedColumns:
             DataError: a record has a column that is neither mapped nor ignored, or none has a
                 column of the mapping.
         """
-        iterator = self._compared(records)
-        first = list(islice(iterator, _FIRST))
-        if not first:
-            raise DataError("the source has no records", hint="Check [[tables]] and names")
-        if len(first) < _FIRST:
-            self._check_wanted()  # Before an error that only follows from a misspelt name.
-        yield from first
-        yield from iterator
-        self._check_wanted()
-
-    def _compared(self, records: Iterable[Record]) -> Iterator[Record]:
+        waiting: list[Record] = []
+        size = _FIRST
         for record in records:
             for column in sorted(record.cells.keys() - self._seen):
-                self._seen.add(column)
-                self._known.update(_names_around(column))
-                if column in self._optional:
-                    _log_use(*self._optional[column], column)
-                if self._named.isdisjoint(_names_around(column)):
-                    self._leave_out(column, record.place)
-            yield record
+                self._see(column, record.place)
+            waiting.append(record)
+            if len(waiting) == size:
+                yield from waiting
+                waiting, size = [], 1
+        if size == _FIRST and not waiting:
+            raise DataError("the source has no records", hint="Check [[tables]] and names")
+        self._check_wanted()  # Before an error that only follows from a misspelt name.
+        yield from waiting
 
-    def _check_wanted(self) -> None:
-        for column in self._wanted:
-            if column not in self._known:
-                raise self._absent(column, self._known)
-
-    def _leave_out(self, column: str, place: Place) -> None:
-        """Take a column that nothing names as ignored, or refuse it."""
+    def _see(self, column: str, place: Place) -> None:
+        """Compare a column with the mapping: if nothing names it, it is ignored or refused."""
+        self._seen.add(column)
+        self._known.update(_names_around(column))
+        if column in self._optional:
+            _log_use(*self._optional[column], column)
+        if not self._named.isdisjoint(_names_around(column)):
+            return
         if _is_among(column, self._mapping.ignored):
             import_log().ignored(column)
             return
@@ -332,6 +326,11 @@ class NamedColumns:
             _("the column {!r} is neither mapped nor ignored", name),
             _('Name it in [fields] or [metadata], or add it to ignored = ["{}"]', name),
         )
+
+    def _check_wanted(self) -> None:
+        for column in self._wanted:
+            if column not in self._known:
+                raise self._absent(column, self._known)
 
     def _absent(self, column: str, names: Iterable[str]) -> DataError:
         return DataError(
@@ -360,8 +359,7 @@ def _uses(mapping: Mapping) -> Iterator[tuple[str, str, Columns]]:
     """Every use of columns in a mapping: the section, the key, the columns."""
     yield from (("[fields]", *pair) for pair in mapping.fields.items())
     for part in mapping.items:
-        for role in ("id", "question", "answer", "options"):
-            yield "[[items]]", role, getattr(part, role)
+        yield from (("[[items]]", *pair) for pair in part.columns.items())
     yield from (("[blanks]", *pair) for pair in mapping.blanks.items())
     yield from (("[metadata]", *pair) for pair in mapping.metadata.items())
     yield from (("[columns]", *pair) for pair in mapping.columns.items())

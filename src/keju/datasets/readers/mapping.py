@@ -62,11 +62,22 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
 class Part(Struct, frozen=True, forbid_unknown_fields=True):
     """``[[items]]``: one of several items of a record; it replaces columns of ``[fields]``."""
 
-    task: str
+    task: str = ""
     id: Columns = ()
     question: Columns = ()
     answer: Columns = ()
     options: Columns = ()
+
+    @property
+    def columns(self) -> dict[str, Columns]:
+        """The columns that it states, by role."""
+        columns = {
+            "id": self.id,
+            "question": self.question,
+            "answer": self.answer,
+            "options": self.options,
+        }
+        return {role: names for role, names in columns.items() if names}
 
 
 class Lookup(Struct, frozen=True, forbid_unknown_fields=True):
