@@ -183,7 +183,7 @@ class RecordFiles:
             raise place.error(_("no web page {!r}", shortened(name)), _("Correct page in [fields]"))
         constants = self._mapping.constants
         licence, address = constants.get("licence", ""), constants.get("source", "")
-        return read_saved(path, licence=licence, address=address, shortest=1)
+        return read_saved(path, licence=licence, address=address)
 
     # ---- missing files
 
