@@ -13,7 +13,6 @@ import msgspec
 from keju.building.sources import SOURCES, get_source_form
 from keju.building.sources.keys import list_keys
 from keju.datasets.readers import FORMATS
-from keju.datasets.readers.saved_pages import Sidecar
 
 PAGE = Path(__file__).parents[1] / "docs" / "sources.md"
 
@@ -31,10 +30,6 @@ def _iter_page_lines() -> Iterator[str]:
         form = SOURCES[name]
         yield f"\n## `{name}`: {form.summary}\n"
         yield from _iter_table_lines(form.settings)
-        if name == "web":
-            yield "\nA page `NAME.html` can have a sidecar file `NAME.html.toml`:\n"
-            yield '```toml\naddress = "https://library.example.org/p"\nlicence = "CC-BY-4.0"\n```\n'
-            yield from _iter_table_lines(Sidecar)
     yield "\n## A format of `keju data import`\n"
     yield "`form` is its name: " + ", ".join(f"`{name}`" for name in FORMATS.builtin) + ".\n"
     yield from _iter_table_lines(get_source_form(next(iter(FORMATS)), place="").settings)

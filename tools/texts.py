@@ -35,7 +35,6 @@ from keju.cli.app import app
 from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.help_texts import join_lines, parameter_name
 from keju.datasets.readers import FORMATS
-from keju.datasets.readers.saved_pages import Sidecar
 from keju.datasets.stats import MEASURES
 from keju.datasets.writers import FORMATS as WRITTEN
 from keju.exports import EXPORTS
@@ -214,10 +213,10 @@ def _all_declarations() -> Iterator[tuple[str, str, str]]:
     for name in SOURCES:
         if name not in FORMATS:
             yield from _of_settings(f"keju build sources {name}", SOURCES[name])
-    for shape in (Sidecar, get_source_form("pages", place="").settings):
-        yield from (
-            ("keju build sources", "keju", get_description(each.type)) for each in fields(shape)
-        )
+    shape = get_source_form("pages", place="").settings
+    yield from (
+        ("keju build sources", "keju", get_description(each.type)) for each in fields(shape)
+    )
     for form in (*FORMATS.list_usable(), *(WRITTEN[name] for name in WRITTEN)):
         owner = _owner(form)
         yield from (

@@ -11,7 +11,6 @@ from keju.building.sources import SOURCES, get_source_form, list_source_names
 from keju.building.sources.keys import list_keys
 from keju.building.steps import STEPS
 from keju.datasets.readers import FORMATS
-from keju.datasets.readers.saved_pages import Sidecar
 from tests.support.builds import run_keju
 from tools.make_sources_page import render_sources_page
 
@@ -37,7 +36,7 @@ def test_the_keys_of_every_source_are_told_in_the_docs():
 
 
 @pytest.mark.parametrize(
-    "settings", [*(get_source_form(n, place="").settings for n in list_source_names()), Sidecar]
+    "settings", [get_source_form(n, place="").settings for n in list_source_names()]
 )
 def test_every_key_of_a_source_says_what_it_is(settings):
     assert all(key.summary and key.type_name for key in list_keys(settings))
@@ -51,8 +50,6 @@ def test_the_command_tells_forms_and_keys():
     mapped = run_keju("build", "sources", "mapped").stdout.splitlines()
     assert "  path (path, required): The file or folder." in mapped
     assert any(line.startswith("  map (path): The mapping file") for line in mapped)
-    web = run_keju("build", "sources", "web").stdout
-    assert "  address (text): " in web.partition("NAME.html.toml")[2]
     wrong = run_keju("build", "sources", "maped")
     assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
     assert "Did you mean 'mapped'?" in wrong.stderr

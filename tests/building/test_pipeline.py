@@ -331,9 +331,9 @@ def test_what_is_confused_with_a_dataset_model_or_format_is_named(finished_build
     assert f"Its dataset is {finished_build[1] / 'dataset'}" in given.stderr
     model = run_keju("run", "mini", "--model", "majority", "--out", tmp_path / "run")
     assert "no model 'majority'. Did you mean 'baseline:majority'?" in model.stderr
-    source = run_keju("data", "import", "web", recipe, "--out", tmp_path / "d", "--licence", "x",
+    source = run_keju("data", "import", "iiif", recipe, "--out", tmp_path / "d", "--licence", "x",
                   "--source", "y")  # fmt: skip
-    assert "'web' is a source of a recipe and not a format" in source.stderr
+    assert "'iiif' is a source of a recipe and not a format" in source.stderr
     assert {done.returncode for done in (given, model, source)} == {2}
 
 

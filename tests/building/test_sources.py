@@ -12,7 +12,7 @@ import pytest
 from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
-from keju.datasets.readers.saved_pages import extract_page_text
+from keju.datasets.readers.saved_pages import extract_page_text, read_saved
 from keju.datasets.store import Dataset
 from keju.errors import KejuError, ProblemsError
 from keju.items import Item
@@ -85,14 +85,6 @@ def test_a_picture_or_a_mapping_that_changes_is_read_anew(questions):
     assert items[0].metadata == {"dynasty": "春秋"}
     recipe = read_recipe(questions / "recipe.toml")
     assert all(each.exists for each in pipeline.plan_build(recipe, questions / "build"))
-
-
-def test_a_sidecar_of_a_single_page_that_changes_is_read_anew(tmp_path):
-    for licence in ("CC0-1.0", "CC-BY-4.0"):
-        told = f'address = "https://example.org/a"\nlicence = "{licence}"'
-        save(tmp_path / "saved", "a.html", sidecar=told)
-        (item,), _ = built(tmp_path, WEB.replace('"saved"', '"saved/a.html"'))
-        assert item.provenance[0].licence == licence
 
 
 def test_a_name_that_is_no_utf_8_is_named(tmp_path):
@@ -295,13 +287,6 @@ PAGE = f"""<!DOCTYPE html><html><head><title>滕王閣 — 百科</title><meta c
 <div class="links"><p><a href="/a">相關條目一</a></p><p><a href="/b">相關條目二</a></p></div>
 <footer><p>版權所有，轉載請註明出處，轉載請註明出處，轉載請註明出處。</p></footer></body></html>"""
 
-WEB = """
-form = "web"
-path = "saved"
-source = "an encyclopedia"
-task = "T2"
-"""
-
 
 def save(folder: Path, name: str, charset: str = "utf-8", sidecar: str | None = None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
@@ -311,72 +296,49 @@ def save(folder: Path, name: str, charset: str = "utf-8", sidecar: str | None = 
         (folder / f"{name}.toml").write_text(sidecar, "utf-8")
 
 
-def test_the_main_text_is_taken_and_the_rest_left(tmp_path):
-    saved = tmp_path / "saved"
-    save(saved, "a.html", sidecar='address = "https://example.org/a"\nlicence = "CC-BY-SA-4.0"')
-    (item,), _ = built(tmp_path, WEB)
-    assert item.transcription == "\n".join(
-        ["滕王閣", TEXT, "王勃作序，王勃時年二十六。", "第一次重修", "第二次重修"]
-    )
-    assert item.draft
-    assert item.metadata == {"title": "滕王閣 — 百科", "address": "https://example.org/a"}
-    (whence,) = item.provenance
-    assert (whence.source, whence.licence) == ("https://example.org/a", "CC-BY-SA-4.0")
-
-
 @pytest.mark.parametrize("charset", ["utf-8", "gb2312", "big5", "utf-16"])
-def test_pages_are_read_in_the_encoding_that_they_name(charset):
+def test_the_main_text_is_taken_in_the_encoding_that_the_page_names(charset):
     data = PAGE.format(charset=charset).encode({"gb2312": "gb18030"}.get(charset, charset))
-    assert TEXT in extract_page_text(data, name="x")[1]
+    assert extract_page_text(data, Path("x")).split("\n") == [
+        "滕王閣", TEXT, "王勃作序，王勃時年二十六。", "第一次重修", "第二次重修"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("charset", ["undefined", "raw_unicode_escape", "none"])
 def test_an_encoding_that_gives_no_text_is_refused(charset):
     data = PAGE.format(charset=charset).encode() + b"\\ud800"
     with pytest.raises(KejuError, match=f"not in its declared encoding, {charset}"):
-        extract_page_text(data, name="x")
+        extract_page_text(data, Path("x"))
+
+
+@pytest.mark.parametrize("data", [b"", b"<p> </p>", b"<nav>a</nav>"])
+def test_a_page_without_text_is_refused(data):
+    with pytest.raises(KejuError, match="the page is empty"):
+        extract_page_text(data, Path("x"))
 
 
 def test_fonts_that_are_never_closed_cut_no_text_off():
     opened = "<font size=2>" * 1000
-    assert TEXT in extract_page_text(f"{opened}<p>{TEXT}</p>".encode(), name="x")[1]
+    assert TEXT in extract_page_text(f"{opened}<p>{TEXT}</p>".encode(), Path("x"))
     with pytest.raises(KejuError, match="nested too deep"):
-        extract_page_text(f"{opened * 100}<p>{TEXT}</p>".encode(), name="x")
+        extract_page_text(f"{opened * 100}<p>{TEXT}</p>".encode(), Path("x"))
 
 
-def test_pages_without_licence_or_address_or_text_are_refused_by_name(tmp_path):
-    saved = tmp_path / "saved"
-    save(saved, "a.html", sidecar='address = "https://example.org/a"\nlicence = "CC0-1.0"')
-    save(saved, "b.html", sidecar='address = "https://example.org/b"')
-    save(saved, "c.html", sidecar='licence = "CC0-1.0"')
-    save(saved, "d.html", sidecar='adress = "x"')
-    (saved / "e.html").write_bytes(b"")
-    (saved / "e.html.toml").write_text('address = "https://e"\nlicence = "CC0-1.0"')
-    (saved / "f.html").write_bytes(b"<meta charset=utf-8><p>" + b"\xff\xfe\xfd")
-    (saved / "f.html.toml").write_text('address = "https://f"\nlicence = "CC0-1.0"')
-    items, _ = built(tmp_path, WEB)
-    assert [item.id for item in items] == ["a"]
-    refused = {row["subject"]: row["reason"] for row in table(tmp_path, "01-web", "dropped")}
-    assert refused["b.html"].startswith("no licence is given")
-    assert refused["c.html"].startswith("no address")
-    assert "Did you mean 'address'?" in refused["d.html"]
-    assert refused["e.html"] == "the page is empty"
-    assert refused["f.html"] == "not in its declared encoding, utf-8"
-
-
-def test_pages_of_one_name_and_different_endings_are_different_items(tmp_path):
-    for name in ("a.html", "a.htm", "a.htm.html", "b.html", "深/a.html"):
-        (tmp_path / "saved" / name).parent.mkdir(parents=True, exist_ok=True)
-        save(tmp_path / "saved", name)
-    source = WEB + 'licence = "CC0-1.0"\naddress = "https://example.org/"'
-    items, _ = built(tmp_path, source)
-    addresses = {item.id: item.provenance[0].source for item in items}
-    assert addresses == {
-        name: f"https://example.org/{file}"
-        for name, file in (("a.htm", "a.htm"), ("a.html", "a.html"), ("a.htm.html", "a.htm.html"),
-                           ("b", "b.html"), ("深/a", "深/a.html"))
-    }  # fmt: skip
-    assert {item.provenance[0].licence for item in items} == {"CC0-1.0"}
+@pytest.mark.parametrize(
+    ("sidecar", "problem"),
+    [
+        ('licence = "CC0-1.0"', "the web page has no address"),
+        ('address = "https://e"', "the web page has no licence"),
+        ('adress = "x"', "Did you mean 'address'"),
+    ],
+)
+def test_a_page_without_licence_or_address_is_refused(tmp_path, sidecar, problem):
+    save(tmp_path, "a.html", sidecar=sidecar)
+    with pytest.raises(KejuError, match=problem):
+        read_saved(tmp_path / "a.html", licence="", address="")
+    if "licence" in problem:
+        page = read_saved(tmp_path / "a.html", licence="CC0-1.0", address="")
+        assert (page.provenance.source, page.provenance.licence) == ("https://e", "CC0-1.0")
 
 
 def test_formats_of_data_import_are_sources(tmp_path):

@@ -15,7 +15,6 @@ from keju.building.recipe import read_recipe
 from keju.datasets.store import Dataset
 from keju.definitions import prompt_of
 from keju.definitions import task as declared
-from keju.items import Item
 from tests.support.builds import run_keju
 from tests.support.making import picture
 from tests.support.serving import Chat
@@ -146,17 +145,26 @@ WEB = """
 name = "trial"
 licence = "CC0-1.0"
 [[source]]
-form = "web"
+form = "mapped"
 path = "saved"
+map = "mapping.toml"
+licence = "CC0-1.0"
 source = "a museum"
-task = "T17"
-{keys}
 [[step]]
 do = "draft"
 model = "openai:drafter"
 base_url = "{url}"
 kinds = ["appreciation", "introduction"]
 {step}
+"""
+MAPPING = """
+drafts = true
+tables = [{ path = "pages.csv" }]
+[fields]
+id = "id"
+task = "task"
+image = "image"
+page = "page"
 """
 TEXT = "這幅畫用披麻皴，長線乾筆，江面留白，意境平淡天真，為歷代所稱許。" * 3
 
@@ -169,43 +177,24 @@ def save(folder: Path, name: str, body: str, **sidecar: str) -> None:
     (folder / f"{name}.toml").write_text("\n".join(lines), "utf-8")
 
 
-def web(chat: Chat, folder: Path, keys: str = "", step: str = "") -> list[Item]:
+def recipe_of(chat: Chat, folder: Path, *rows: tuple[str, str, str], step: str = "") -> Path:
+    """A recipe that drafts from saved pages: of each its id, task and image."""
+    lines = [f"{name},{task},{image},{name}.html" for name, task, image in rows]
+    table = "\n".join(["id,task,image,page", *lines])
+    (folder / "saved/pages.csv").write_text(table, "utf-8")
+    (folder / "mapping.toml").write_text(MAPPING, "utf-8")
     recipe = folder / "recipe.toml"
-    recipe.write_text(WEB.format(keys=keys, step=step, url=chat.url), "utf-8")
-    return build(recipe).items()
-
-
-def test_a_page_about_its_own_image_becomes_a_draft_about_it(chat: Chat, tmp_path: Path) -> None:
-    saved = tmp_path / "saved"
-    save(saved, "a.html", f"<p>{TEXT}</p><figure><img src='a_files/icon.png'>"
-         "<img src='a_files/scroll%20one.png?w=9'></figure><img src='https://x.org/far.png'>"
-         "<nav><img src='a_files/banner.png'></nav>")  # fmt: skip
-    save(saved / "sub", "b.html", f"<p>{TEXT}</p>", image="../b.png", task="T9",
-         image_licence="CC-BY-4.0", image_source="https://museum.example.org")  # fmt: skip
-    (saved / "a_files").mkdir()
-    for name, side in (("icon", 8), ("scroll one", 40), ("banner", 90)):
-        (saved / "a_files" / f"{name}.png").write_bytes(picture(1, side=side))
-    (saved / "b.png").write_bytes(picture(2))
-    chat.plan(finds=finds(), images=True)
-    items = {item.id: item for item in web(chat, tmp_path, "own_image = true")}
-    assert {name: (item.task, item.answer) for name, item in items.items()} == {
-        "a": ("T17", "T17的答案"), "sub/b": ("T9", "T9的答案"),
-    }  # fmt: skip
-    assert items["a"].images[0].width == 40  # the largest that is not part of a menu
-    assert items["a"].transcription is None
-    assert items["a"].metadata["notes"] == TEXT
-    assert [step.licence for step in items["sub/b"].provenance[:2]] == ["CC0-1.0", "CC-BY-4.0"]
-    assert [TEXT in text for text in sent(chat).values()] == [True, True]
-    assert chat.stats()["images"] == [[], []]
+    recipe.write_text(WEB.format(step=step, url=chat.url), "utf-8")
+    return recipe
 
 
 def test_a_description_can_be_taken_from_a_page_too(chat: Chat, tmp_path: Path) -> None:
-    for name, task in (("a", "T25"), ("b", "T38")):
-        save(tmp_path / "saved", f"{name}.html", f"<p>{TEXT}</p>", image=f"{name}.png", task=task)
+    for name in ("a", "b"):
+        save(tmp_path / "saved", f"{name}.html", f"<p>{TEXT}</p>")
         (tmp_path / "saved" / f"{name}.png").write_bytes(picture(ord(name)))
     chat.plan(says=json.dumps({"items": [{"description": "江面留白。"}]}), images=True)
-    recipe = tmp_path / "recipe.toml"
-    text = WEB.format(keys="", step="", url=chat.url)
+    recipe = recipe_of(chat, tmp_path, ("a", "T25", "a.png"), ("b", "T38", "b.png"))
+    text = recipe.read_text("utf-8")
     kinds = '["description-from-notes"]'
     recipe.write_text(text.replace('["appreciation", "introduction"]', kinds), "utf-8")
     items = build(recipe).items()
@@ -219,51 +208,30 @@ def test_a_description_can_be_taken_from_a_page_too(chat: Chat, tmp_path: Path) 
 def test_the_drafting_model_sees_the_image_where_that_is_asked_for(
     chat: Chat, tmp_path: Path
 ) -> None:
-    save(tmp_path / "saved", "a.html", f"<p>{TEXT}</p>", image="a.png")
+    save(tmp_path / "saved", "a.html", f"<p>{TEXT}</p>")
     (tmp_path / "saved/a.png").write_bytes(picture(1))
     chat.plan(finds=finds(), images=True)
-    (item,) = web(chat, tmp_path, step='show = "image-and-text"')
+    step = 'show = "image-and-text"'
+    (item,) = build(recipe_of(chat, tmp_path, ("a", "T17", "a.png"), step=step)).items()
     seen = chat.stats()["images"]
     assert [[each.split()[1] for each in images] for images in seen] == [[item.images[0].sha256]]
     assert TEXT in sent(chat)["T17"]
 
 
-def test_pages_without_the_image_that_they_should_have_are_listed(
-    chat: Chat, tmp_path: Path
-) -> None:
-    saved = tmp_path / "saved"
-    save(saved, "good.html", f"<p>{TEXT}</p>", image="a.png")
-    (saved / "a.png").write_bytes(picture(1))
-    save(saved, "gone.html", f"<p>{TEXT}</p>", image="b.png")
-    save(saved, "out.html", f"<p>{TEXT}</p>", image="../recipe.toml")
-    save(saved, "none.html", f"<p>{TEXT}</p><img src='data:image/png;base64,AAAA'>")
-    save(saved, "broken.html", f"<p>{TEXT}</p>", image="c.png")
-    (saved / "c.png").write_bytes(b"not an image")
-    chat.plan(finds=finds())
-    (item,) = web(chat, tmp_path, "own_image = true")
-    assert item.id == "good"
-    table = tmp_path / "build/sources/01-web/tables/dropped.csv"
-    refused = {row["subject"]: row["reason"]
-               for row in csv.DictReader(table.read_text("utf-8-sig").splitlines())}  # fmt: skip
-    assert set(refused) == {"gone.html", "out.html", "none.html", "broken.html"}
-    assert "no image 'b.png'" in refused["gone.html"]
-    assert "no image is saved with the page" in refused["none.html"]
-
-
 def test_without_an_image_it_is_said_how_to_give_one(chat: Chat, tmp_path: Path) -> None:
     save(tmp_path / "saved", "a.html", f"<p>{TEXT}</p>")
     chat.plan(finds=finds())
-    web(chat, tmp_path)
+    build(recipe_of(chat, tmp_path, ("a", "T17", "")))
     assert chat.stats()["requests"] == 0
     record = json.loads((tmp_path / "build/steps/01-draft/step.json").read_text("utf-8"))
-    assert any("own_image" in note for note in record["notes"])
+    assert any("Name the image of a web page" in note for note in record["notes"])
 
 
 def test_a_text_that_waits_for_its_translation_is_filled(chat: Chat, tmp_path: Path) -> None:
-    save(tmp_path / "saved", "a.html", f"<p>{TEXT}</p>", task="T2")
+    save(tmp_path / "saved", "a.html", f"<p>{TEXT}</p>")
     chat.plan(says=json.dumps({"items": [{"translation": "譯文"}]}))
-    recipe = tmp_path / "recipe.toml"
-    text = WEB.format(keys="", step="", url=chat.url)
+    recipe = recipe_of(chat, tmp_path, ("a", "T2", ""))
+    text = recipe.read_text("utf-8")
     recipe.write_text(text.replace('["appreciation", "introduction"]', '["translation"]'), "utf-8")
     (item,) = build(recipe).items()
     assert (item.id, item.task, item.answer, item.transcription) == ("a", "T2", "譯文", TEXT)

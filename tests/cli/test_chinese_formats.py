@@ -8,7 +8,6 @@ from keju.building.sources import SOURCES, get_source_form
 from keju.building.sources.keys import Key, list_keys
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import Reader
-from keju.datasets.readers.saved_pages import Sidecar
 from keju.texts import in_terminal, translator, using
 
 READ = [reader for reader in FORMATS.list_usable() if FORMATS.plugin_of(reader.name) is None]
@@ -17,7 +16,7 @@ READ = [reader for reader in FORMATS.list_usable() if FORMATS.plugin_of(reader.n
 def keys() -> list[Key]:
     """The keys of every form of a source; the forms of formats have the same keys."""
     shapes = [SOURCES[name].settings for name in SOURCES if name not in FORMATS]
-    shapes += [Sidecar, get_source_form("pages", place="").settings]
+    shapes.append(get_source_form("pages", place="").settings)
     return [key for shape in shapes for key in list_keys(shape)]
 
 

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from keju.datasets.readers import import_dataset
-from keju.datasets.readers.mapped_records import named_groups
 from keju.datasets.store import Dataset
 from keju.definitions import prompt_of
 from keju.errors import DataError, KejuError, UsageError
@@ -164,63 +163,6 @@ def test_a_parquet_file_with_images_in_it(tmp_path):
     found = items_of(tmp_path, src, mapping)
     assert [item.answer for item in found.values()] == ["字0", "字1", "字2"]
     assert all(item.images[0].width == 40 for item in found.values())
-
-
-# ---- conversations
-
-
-@pytest.mark.parametrize(
-    ("content", "question", "images"),
-    [
-        ("<image>\n问", "问", 0),
-        ("<img>a.png</img>\n问", "问", 1),
-        ("Picture 1: <img>a.png</img>\nPicture 2: <img>b.png</img>\n问", "问", 2),
-        ([{"type": "text", "text": "问"},
-          {"type": "image_url", "image_url": {"url": "a.png"}}], "问", 1),
-        ([{"type": "image_url", "image_url": "a.png"}, {"type": "text", "text": "问"}], "问", 1),
-    ],
-)  # fmt: skip
-def test_a_question_and_its_images_come_out_of_messages(tmp_path, content, question, images):
-    src = tmp_path / "src"
-    for name in "ab":
-        put(src / f"{name}.png", picture(ord(name)))
-    put(src / "c.json", json.dumps([{"messages": [
-        {"role": "system", "content": "s"},
-        {"role": "user", "content": content},
-        {"role": "assistant", "content": "答"},
-    ]}]))  # fmt: skip
-    image = 'image = "messages.images"' if images else ""
-    (item,) = items_of(tmp_path, src, f"""
-        messages = "messages"
-        constants.task = "T6"
-        [[tables]]
-        path = "c.json"
-        [fields]
-        question = "messages.user"
-        answer = "messages.assistant"
-        {image}
-        """).values()  # fmt: skip
-    assert (item.question, item.answer, len(item.images)) == (question, "答", images)
-
-
-@pytest.mark.parametrize(
-    ("messages", "problem"),
-    [
-        ("no list", "not a list of messages"),
-        ([], "not a list of messages"),
-        (["text"], "not a list of messages"),
-        ([{"content": "问"}], "a message without its role"),
-        ([{"role": "assistant", "content": "答"}], "0 questions and 1 answer"),
-        ([{"role": "user", "content": "一"}, {"role": "user", "content": "二"}], "2 questions"),
-        ([{"role": "user", "content": [7]}], "a message that is not text"),
-    ],
-)
-def test_a_conversation_of_another_form_is_refused(tmp_path, messages, problem):
-    src = tmp_path / "src"
-    put(src / "c.json", json.dumps([{"messages": messages}]))
-    mapping = 'messages = "messages"\ntables = [{ path = "c.json" }]\nconstants.task = "T6"\n'
-    with pytest.raises(DataError, match=rf"c\.json: object 1: .*{problem}"):
-        items_of(tmp_path, src, mapping)
 
 
 # ---- keys
@@ -417,12 +359,6 @@ def test_no_damage_of_a_source_gives_another_error_than_one_of_keju(tmp_path, qu
     damage.do(quiz)
     with contextlib.suppress(KejuError):
         items_of(tmp_path, quiz, 'ignored = ["more.json"]\n' + QUIZ)
-
-
-def test_an_expression_has_a_time_limit():
-    assert named_groups("(?P<a>[0-9]+)x", ["12x", "x"]) == [{"a": "12"}, None]
-    with pytest.raises(UsageError, match=r"takes more than 0\.5 s"):
-        named_groups("(?P<a>(x+)+)y", ["x" * 60], seconds=0.5)
 
 
 def test_mapped_without_a_mapping_says_how_to_draft_one(tmp_path, quiz):

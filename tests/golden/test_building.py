@@ -210,6 +210,17 @@ def make_web_pages(folder: Path) -> None:
     for name in ("classic", "unlicensed"):
         body = f"<body><main><p>{text}</p></main></body>"
         put(folder / f"web/{name}.html", f"<html><head><title>{name}</title></head>{body}</html>")
+    put(folder / "web/pages.csv", "id,page\nclassic,classic.html\nunlicensed,unlicensed.html\n")
+    put(folder / "web.toml", """\
+drafts = true
+[[tables]]
+path = "pages.csv"
+[fields]
+id = "id"
+page = "page"
+[constants]
+task = "T2"
+""")  # fmt: skip
     put(folder / "web/classic.html.toml",
         'address = "https://library.example.org/p"\nlicence = "CC-BY-4.0"\n')  # fmt: skip
     canvases = []

@@ -182,11 +182,6 @@ def sources(
     summary = translate(reader.what if reader else found.summary)
     say(f'form = "{form}": {summary}')
     _say_keys(list_keys(found.settings))
-    if form == "web":
-        from keju.datasets.readers.saved_pages import Sidecar
-
-        say(_("keys of NAME.html.toml, next to NAME.html:"))
-        _say_keys(list_keys(Sidecar))
 
 
 def _say_keys(keys: Iterable[Key]) -> None:

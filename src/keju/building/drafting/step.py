@@ -219,9 +219,7 @@ def _find_targets(
 def _describe_lack(lack: str, kind: Kind, settings: DraftSettings) -> str:
     """Name the material that a kind's pages lack, with a hint on how to supply it."""
     if lack == "image" and kind.completes:
-        return _(
-            "image. Give web pages an image: in their sidecar, by own_image, or in a table (rows)"
-        )
+        return _("image. Name the image of a web page in the same row of the table")
     if lack == "image" and kind.shown and not settings.show:
         return _('image. Set show = "text" to draft from their text')
     names = {

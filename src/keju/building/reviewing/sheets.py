@@ -21,9 +21,8 @@ from keju.building.drafting.templates import collect_known_facts
 from keju.building.review_form import ReviewForm, Scale
 from keju.building.reviewing.returned_cells import RowMatcher, format_seal, is_converted
 from keju.building.reviewing.verdicts import CORRECTIONS, Decision, Verdict, compute_seal
-from keju.datasets.readers.base import source_text
 from keju.datasets.readers.records import JsonObject, Place
-from keju.datasets.readers.tables import Row, all_rows, delimited, separator_of
+from keju.datasets.readers.tables import all_rows
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import FORMULA, relative_path, write_atomic
@@ -146,8 +145,7 @@ def _iterate_verdicts(
     file: Path, items: Mapping[str, Item], person: str, form: ReviewForm
 ) -> Iterator[Verdict]:
     matcher, changed = RowMatcher(items), list[_ChangedCell]()
-    suffix = file.suffix.casefold()
-    for place, cells in all_rows(file) if suffix in {".jsonl", ".xlsx"} else _read_rows(file):
+    for place, cells in all_rows(file, COLUMNS):
         if "task" not in cells and "decision" in cells and file.suffix == ".jsonl":
             found: Verdict | None = _convert_verdict(cells, place)
         else:
@@ -163,18 +161,6 @@ def _iterate_verdicts(
         yield found
     if changed:
         raise _describe_changes(file, changed)
-
-
-def _read_rows(file: Path) -> list[Row]:
-    """The rows of a table, with any separator and encoding that spreadsheets use."""
-    text = source_text(file)
-    separator = separator_of(file, text, COLUMNS)
-    rows = list(delimited(file, io.StringIO(text, newline=""), separator))
-    if not rows:
-        raise DataError(
-            "the table has no rows", file=file, hint="Use the sheet that the reviewer returned"
-        )
-    return rows
 
 
 def _convert_verdict(cells: JsonObject, place: Place) -> Verdict:

@@ -16,7 +16,6 @@ SOURCES: Registry[SourceForm[Any]] = Registry(
     "sources",
     {
         "images": "keju.building.sources.images:SOURCE",
-        "web": "keju.building.sources.web:SOURCE",
         "iiif": "keju.building.sources.iiif:SOURCE",
         "dataset": "keju.building.sources.ready:DATASET",
     },

@@ -1,6 +1,6 @@
 """`read_mapped`: a source as its mapping says; what the mapping does not name is refused.
 
-The path of an item whose mapping a preset drafts: 12 functions in 8 files::
+The path of an item whose mapping a preset drafts::
 
     import_dataset                        __init__.py
       read                                presets.py         drafts the mapping
@@ -22,7 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -116,16 +116,16 @@ class FileSettings(Settings, frozen=True, kw_only=True):
         bool,
         Meta(description="yes: skip records whose image or text file is missing (default no)"),
     ] = False
-
-
-class MappedSettings(FileSettings, frozen=True, kw_only=True):
-    """The mapping file of a source, and what is imported."""
-
-    map: Annotated[Path | None, Meta(description="the mapping file (--map FILE)")] = None
     skip_invalid: Annotated[
         bool,
         Meta(description="yes: leave out records that are not valid, and list them (default no)"),
     ] = False
+
+
+class MappedSettings(FileSettings, frozen=True, kw_only=True):
+    """The mapping file of a source."""
+
+    map: Annotated[Path | None, Meta(description="the mapping file (--map FILE)")] = None
 
 
 def _read_file(src: Path, writer: DatasetWriter, settings: MappedSettings) -> Iterator[str]:
@@ -137,7 +137,7 @@ def _read_file(src: Path, writer: DatasetWriter, settings: MappedSettings) -> It
         )
     mapping = read_mapping(settings.map)
     writer.declare(mapping=source_text(settings.map))
-    yield from read_mapped(src, writer, mapping, settings, skip_invalid=settings.skip_invalid)
+    yield from read_mapped(src, writer, mapping, settings)
 
 
 READER = Reader(
@@ -151,16 +151,9 @@ READER = Reader(
 
 
 def read_mapped(
-    src: Path,
-    writer: DatasetWriter,
-    mapping: Mapping,
-    settings: FileSettings,
-    *,
-    skip_invalid: bool = False,
+    src: Path, writer: DatasetWriter, mapping: Mapping, settings: FileSettings
 ) -> Iterator[str]:
     """Read a source as its mapping, which has no TODO, says; yields notes.
-
-    With `skip_invalid` records that are not valid are skipped; the import log lists them.
 
     Raises:
         DataError: the mapping or a record is not valid, a column or table is neither mapped nor
@@ -169,16 +162,17 @@ def read_mapped(
     """
     check_complete(mapping)
     columns = NamedColumns(mapping)
-    files = RecordFiles(src, writer, mapping, settings.images)
+    files = RecordFiles(src, writer, mapping, settings.images, skip=settings.skip_missing)
+    dropped = import_log().dropped
     transcriptions = _Transcriptions()
     places: dict[str, Place] = {}
     skipped = Counter[bool]()
 
     def fail(place: Place, error: DataError | UsageError) -> None:
-        if skip_invalid:
-            import_log().dropped.append((place.item, english_problem(error)))
+        if settings.skip_invalid:
+            dropped.append((place.item, english_problem(error)))
         elif isinstance(error, MissingFileError):
-            files.miss(error.name, place, skip=settings.skip_missing)
+            files.miss(error.name, place)
         else:
             raise error
 
@@ -201,11 +195,11 @@ def read_mapped(
             fail(place, _same_id(item, place, first))
         else:
             writer.add(transcriptions.complete(item))
-    if import_log().dropped and not places:
-        record, reason = import_log().dropped[0]
+    if dropped and not places:
+        record, reason = dropped[0]
         raise DataError("no record is valid. The first error: {}", reason, file=src, item=record)
     files.miss_images_of_texts()
-    yield from files.notes(skip=settings.skip_missing)
+    yield from files.notes()
     if skipped[True]:
         total = skipped.total()
         yield _("skipped {} of {} records, since names does not match", skipped[True], total)
@@ -244,26 +238,6 @@ class _Transcriptions(dict[tuple[str, ...], tuple[int, str]]):
         return replace(item, transcription=learned[1]) if learned else item
 
 
-class _Part(NamedTuple):
-    """One item of a record: its task, its fields, and those that must have a value."""
-
-    task: str
-    fields: dict[str, Columns]
-    needed: list[Columns]
-
-
-def _parts_of(mapping: Mapping) -> list[_Part]:
-    """The items of each record: of every entry of `[[items]]`, or one."""
-    parts = []
-    for part in mapping.items or (Part(task=""),):
-        stated = {"id": part.id, "question": part.question, "answer": part.answer,
-                  "options": part.options}  # fmt: skip
-        stated = {role: columns for role, columns in stated.items() if columns}
-        needed = [stated[role] for role in ("question", "answer") if role in stated]
-        parts.append(_Part(part.task, {**mapping.fields, **stated}, needed))
-    return parts
-
-
 class _ItemMaker:
     """Makes the items of records, or with `only_texts` those that have the text of their images."""
 
@@ -279,7 +253,7 @@ class _ItemMaker:
         self._only_texts = only_texts
         self._files = files
         self._writer = writer
-        self._parts = _parts_of(mapping)
+        self._parts = mapping.items or (Part(),)
         self._newlines = Newlines(mapping.newlines)
         self._numbers: Counter[str] = Counter()
         self._occurrences: Counter[str] = Counter()
@@ -287,33 +261,27 @@ class _ItemMaker:
         self._tasks: dict[tuple[str, str], Task] = {}
         self._without_options = 0
         self._without_answer = 0
-        self.records = 0
+        self._records = 0
 
     def items_of(
         self, records: Iterable[Record], fail: Callable[[Place, DataError | UsageError], None]
     ) -> Iterator[tuple[Item, Place]]:
         """The items of records, each with the record's place; `fail` takes the errors."""
-        is_page = self._mapping.text_form == "quads"
         for source_record in records:
-            self.records += 1
+            self._records += 1
             record = source_record
             lines: tuple[Line, ...] = ()
             try:
                 if self._mapping.texts:
                     text, lines = self._files.text(record)
                     record = record.with_cells({"text": text})
-                    if is_page and not text:
+                    if self._mapping.text_form == "quads" and not text:
                         continue
                 items = list(map(self.make_item, repeat(record), self._parts, repeat(lines)))
             except (DataError, UsageError) as error:
                 fail(record.place, error)
             else:
                 yield from ((item, record.place) for item in items if item)
-
-    def _has_text(self, record: Record, part: _Part) -> bool:
-        """Whether an item of a record may have the text of its images."""
-        forms = {query.form for query in self._task_of(record, part).queries}
-        return "transcription" in part.fields or not forms.isdisjoint(_TRANSCRIBED)
 
     def notes(self) -> Iterator[str]:
         """The notes on line breaks, on what records lack, and on [[items]] without a text."""
@@ -334,30 +302,37 @@ class _ItemMaker:
                 self._without_answer,
             )
 
-    def make_item(self, record: Record, part: _Part, lines: tuple[Line, ...]) -> Item | None:
-        """One item of a record; None if it has no question and answer."""
-        if self._only_texts and not self._has_text(record, part):
-            return None
-        if not all(map(record.has, part.needed)):
+    def make_item(self, record: Record, part: Part, lines: tuple[Line, ...]) -> Item | None:
+        """One item of a record; None if it has no question and answer, or not the wanted text."""
+        mapping = self._mapping
+        fields = {**mapping.fields, **part.columns}
+        if not all(record.has(columns) for columns in (part.question, part.answer) if columns):
             self._empty[part.task] += 1
             return None
-        kind = self._task_of(record, part)
+        kind = self._task_of(record, part, fields)
+        forms = {query.form for query in kind.queries}
+        has_text = "transcription" in fields or not forms.isdisjoint(_TRANSCRIBED)
+        if self._only_texts and not has_text:
+            return None
         self._numbers[kind.id] += 1
         record = record.with_added(task=kind.id, number=self._numbers[kind.id])
-        if "task" in as_tuple(self._mapping.fields.get("task", ())):
+        if "task" in as_tuple(mapping.fields.get("task", ())):
             # In templates the id of the task, however the source calls it.
             record = record.with_cells({"task": kind.id})
         images = self._files.images(record, kind)
         texts = defaultdict(str)
         for role in _ONE_TEXT:
-            if role in part.fields or role in self._mapping.constants:
-                texts[role] = self._text(record, role, part)
+            if role in fields or role in mapping.constants:
+                texts[role] = self._text(record, role, fields)
         _check_words(kind, texts, record.place)
-        query = _query(kind, texts["query"], record.place)
+        query = _query(kind, texts["query"].strip(), record.place)
         verbatim = self._is_verbatim(texts["question"], query.template)
-        question, answer = self._answer(record, part, texts, images, kind, query)
+        if query.form == "boxes":
+            answer = _boxed(record, fields, images)
+        else:
+            answer = self._answer(record, fields, texts, kind, query, verbatim=verbatim)
         pages = self._pages(record)
-        name = self._name(record, part, texts["id"])
+        name = self._name(record, fields, texts["id"].strip())
         has_answer = any(answer.get(key) for key in ("answer", "answer_simplified", "boxes"))
         item = Item(
             id=name,
@@ -365,10 +340,14 @@ class _ItemMaker:
             task=kind.id,
             query=query.name,
             images=images,
-            question=question if verbatim or self._mapping.prompt != "own" else "",
-            question_in=self._wordings(texts, answer.get("options", ()), kind),
+            question=texts["question"] if verbatim or mapping.prompt != "own" else "",
+            question_in=_wordings(texts, answer.get("options", ()), kind),
             verbatim=verbatim,
-            fields=self._blanks(record),
+            fields={
+                blank: text
+                for blank, column in mapping.blanks.items()
+                if (text := record.text(column).strip())
+            },
             transcription=texts["transcription"]
             or _transcribed(query.form, answer["answer"])
             or (None if images else "\n\n".join(page.text for page in pages) or None),
@@ -377,7 +356,7 @@ class _ItemMaker:
             split=_split(texts["split"].strip(), record.place),
             metadata=dict(self._metadata(record, texts, kind, pages if images else [])),
             provenance=tuple(self._provenance(texts, name, pages, with_images=bool(images))),
-            draft=self._mapping.drafts and not has_answer,
+            draft=mapping.drafts and not has_answer,
             **answer,
         )
         self._without_answer += not (item.draft or has_answer)
@@ -391,9 +370,9 @@ class _ItemMaker:
 
     # ---- the texts of a record
 
-    def _text(self, record: Record, role: str, part: _Part) -> str:
+    def _text(self, record: Record, role: str, fields: dict[str, Columns]) -> str:
         """The text of a role: of the first of its columns that has one, else the constant one."""
-        columns = part.fields.get(role, ())
+        columns = fields.get(role, ())
         if role == "id":
             record = record.with_added(**{OCCURRENCE: _NUMBER})
         if role in _QUESTIONS:
@@ -409,10 +388,9 @@ class _ItemMaker:
         text = self._mapping.values.get(role, {}).get(text.strip(), text)
         return text if role in _AS_THEY_ARE else self._newlines.convert(text)
 
-    def _name(self, record: Record, part: _Part, name: str) -> str:
+    def _name(self, record: Record, fields: dict[str, Columns], name: str) -> str:
         """The id of an item, made of the name of its table or file where it has none."""
-        name = name.strip()
-        if not name and "id" in part.fields:
+        if not name and "id" in fields:
             hint = _("Write its ID, or correct id in [fields]")
             raise record.place.error(_("without an ID"), hint)
         if _NUMBER in name:
@@ -421,22 +399,18 @@ class _ItemMaker:
         if name:
             return name
         if self._mapping.tables:
-            return f"{record.place.file.stem}-{self.records:06}"
+            return f"{record.place.file.stem}-{self._records:06}"
         path = str(record.added["file"])
         return path.rpartition(".")[0] or path
 
-    def _blanks(self, record: Record) -> dict[str, str]:
-        texts = {name: record.text(column).strip() for name, column in self._mapping.blanks.items()}
-        return {name: text for name, text in texts.items() if text}
+    def _listed(self, record: Record, role: str) -> list[str]:
+        """The texts of a role in all of its columns."""
+        columns = as_tuple(self._mapping.fields.get(role, ()))
+        return [text.strip() for column in columns for text in record.texts(column)]
 
     def _pages(self, record: Record) -> list[SavedPage]:
         """The saved web pages that a record names; one cell may name several, with | between."""
-        names = [
-            name.strip()
-            for column in as_tuple(self._mapping.fields.get("page", ()))
-            for text in record.texts(column)
-            for name in text.split("|")
-        ]
+        names = [name.strip() for text in self._listed(record, "page") for name in text.split("|")]
         return [self._files.page(name, record.place) for name in names if name]
 
     def _metadata(
@@ -455,15 +429,10 @@ class _ItemMaker:
         for name, (text, *own) in of_task.items():
             if text and text not in own and values.get("task", {}).get(text, text) != kind.id:
                 yield name, text
-        keywords = [
-            text.strip()
-            for column in as_tuple(self._mapping.fields.get("keywords", ()))
-            for text in record.texts(column)
-        ]
         facts = {
             "notes": "\n\n".join(filter(None, (texts["notes"].strip(), *(p.text for p in pages)))),
             "description": texts["description"].strip(),
-            "keywords": "、".join(keywords),
+            "keywords": "、".join(self._listed(record, "keywords")),
         }
         yield from ((name, text) for name, text in facts.items() if text)
 
@@ -485,11 +454,11 @@ class _ItemMaker:
 
     # ---- its task
 
-    def _task_of(self, record: Record, part: _Part) -> Task:
+    def _task_of(self, record: Record, part: Part, fields: dict[str, Columns]) -> Task:
         """The task of a record: of `[[items]]`, a column, its table, else the constant one."""
         name = part.task or record.text(self._mapping.fields.get("task", ())).strip()
         name = name or record.task or self._mapping.constants.get("task", "")
-        domain = "" if part.task else self._text(record, "domain", part).strip()
+        domain = "" if part.task else self._text(record, "domain", fields).strip()
         if (name, domain) not in self._tasks:
             self._tasks[name, domain] = self._task_called(name, domain, record.place)
         return self._tasks[name, domain]
@@ -521,61 +490,48 @@ class _ItemMaker:
     def _answer(
         self,
         record: Record,
-        part: _Part,
+        fields: dict[str, Columns],
         texts: dict[str, str],
-        images: tuple[ImageRef, ...],
         kind: Task,
         query: Query,
-    ) -> tuple[str, dict[str, Any]]:
-        """The question of an item, with the options under it, and the fields of its answer."""
-        place, fields = record.place, part.fields
-        question, simplified = texts["question"], texts["answer_simplified"]
-        if query.form == "boxes":
-            cells = [record.cell(column) for column in as_tuple(fields.get("answer", ()))]
-            cells = [cell for cell in cells if cell not in (None, "")]
-            boxes = boxes_in(cells[0], images, place) if cells else ()
-            answer = NO_BOXES if cells and not boxes else ""
-            return question, {"answer": answer, "answer_simplified": simplified, "boxes": boxes}
-        answer, *texts_beside = self._accepted(record, part, query.form) or [""]
-        printed = options_in(question) if query.form == "letter" else ()
-        options = printed
-        if query.form == "letter" and not printed:
-            options = self._options(record, fields.get("options", ()))
+        *,
+        verbatim: bool,
+    ) -> dict[str, Any]:
+        """The fields of the answer of an item; options go under the question in `texts`."""
+        place, is_choice = record.place, query.form == "letter"
+        answer, *others = self._accepted(record, fields, query.form) or [""]
+        simplified = texts["answer_simplified"]
+        options = printed = options_in(texts["question"]) if is_choice else ()
+        if is_choice and not printed:
+            options = self._options(record, as_tuple(fields.get("options", ())))
         if options:
-            if question and not printed and self._is_verbatim(question, query.template):
-                question = insert_options(question, options, kind)
+            if texts["question"] and not printed and verbatim:
+                texts["question"] = insert_options(texts["question"], options, kind)
             answer, simplified = (
                 known_letter(text, options, place, self._mapping.answer_is)
                 for text in (answer, simplified)
             )
-            return question, {
-                "answer": answer, "answer_simplified": simplified, "options": options,
-            }  # fmt: skip
-        if query.form == "letter":
+            return {"answer": answer, "answer_simplified": simplified, "options": options}
+        if is_choice:
             if self._mapping.answer_is in FIRST or is_number(answer, ()):
                 hint = _("Correct options in [fields]")
                 raise place.error(_("the record has no options"), hint)
             self._without_options += 1
         also = record.texts(fields.get("also_accepted", ()))
-        texts_beside += [self._replaced("also_accepted", text) for text in also]
-        accepted = tuple(text for text in dict.fromkeys(texts_beside) if text != answer)
-        return question, {
-            "answer": answer, "answer_simplified": simplified, "also_accepted": accepted,
-        }  # fmt: skip
+        others += [self._replaced("also_accepted", text) for text in also]
+        accepted = tuple(text for text in dict.fromkeys(others) if text != answer)
+        return {"answer": answer, "answer_simplified": simplified, "also_accepted": accepted}
 
-    def _accepted(self, record: Record, part: _Part, form: AnswerForm) -> list[str]:
+    def _accepted(self, record: Record, fields: dict[str, Columns], form: AnswerForm) -> list[str]:
         """The accepted answers, the first one first.
 
         A list has several that are accepted, all names of the entities, or the lines of a
         transcription, as the form of the answer says.
         """
-        texts = record.texts(part.fields.get("answer", ()))
-        if not texts and (constant := self._mapping.constants.get("answer", "")):
-            texts = [constant]
+        constants = filter(None, [self._mapping.constants.get("answer")])
+        texts = record.texts(fields.get("answer", ())) or constants
         texts = [self._replaced("answer", text) for text in texts]
-        if len(texts) < 2:
-            return texts
-        if form == "letter":
+        if len(texts) > 1 and form == "letter":
             problem = n_(
                 "{n:,} answer to a question with one right option",
                 "{n:,} answers to a question with one right option",
@@ -583,15 +539,14 @@ class _ItemMaker:
             )
             raise record.place.error(problem, _("Keep the right one"))
         between = {"entities": "、", "transcription": "\n", "punctuated": "\n"}.get(form)
-        return texts if between is None else [between.join(texts)]
+        return [between.join(texts)] if between and texts else texts
 
-    def _options(self, record: Record, columns: Columns) -> tuple[str, ...]:
+    def _options(self, record: Record, columns: tuple[str, ...]) -> tuple[str, ...]:
         """The options of a record: in one column, or each in one of its own."""
-        several = as_tuple(columns)
-        if len(several) == 1:
-            options = options_from(record.cell(several[0]), record.place)
+        if len(columns) == 1:
+            options = options_from(record.cell(columns[0]), record.place)
         else:
-            texts = [record.text(column).strip() for column in several]
+            texts = [record.text(column).strip() for column in columns]
             while texts and not texts[-1]:
                 texts.pop()
             if not all(texts):
@@ -601,24 +556,35 @@ class _ItemMaker:
         known = self._mapping.values.get("options", {})
         return tuple(known.get(text, text) for text in options)
 
-    def _wordings(
-        self, texts: dict[str, str], options: tuple[str, ...], kind: Task
-    ) -> dict[Script, str]:
-        """The question as released in each script; none unless it was released in both.
 
-        Options that a wording does not print are put under it, converted to its script.
-        """
-        wordings: dict[Script, str] = {
-            "simplified": texts["question_simplified"],
-            "traditional": texts["question_traditional"],
-        }
-        if not all(text.strip() for text in wordings.values()):
-            return {}
-        for script, text in wordings.items():
-            if options and not options_in(text):
-                converted = tuple(in_script(option, script) for option in options)
-                wordings[script] = insert_options(text, converted, kind)
-        return wordings
+def _boxed(
+    record: Record, fields: dict[str, Columns], images: tuple[ImageRef, ...]
+) -> dict[str, Any]:
+    """The fields of an answer of boxes; of an empty list, that there are none."""
+    cells = (record.cell(column) for column in as_tuple(fields.get("answer", ())))
+    cell = next((cell for cell in cells if cell not in (None, "")), None)
+    if cell is None:
+        return {"answer": ""}
+    boxes = boxes_in(cell, images, record.place)
+    return {"answer": "" if boxes else NO_BOXES, "boxes": boxes}
+
+
+def _wordings(texts: dict[str, str], options: tuple[str, ...], kind: Task) -> dict[Script, str]:
+    """The question as released in each script; none unless it was released in both.
+
+    Options that a wording does not print are put under it, converted to its script.
+    """
+    wordings: dict[Script, str] = {
+        "simplified": texts["question_simplified"],
+        "traditional": texts["question_traditional"],
+    }
+    if not all(text.strip() for text in wordings.values()):
+        return {}
+    for script, text in wordings.items():
+        if options and not options_in(text):
+            converted = tuple(in_script(option, script) for option in options)
+            wordings[script] = insert_options(text, converted, kind)
+    return wordings
 
 
 def _check_words(kind: Task, texts: dict[str, str], place: Place) -> None:
@@ -636,12 +602,10 @@ def _check_words(kind: Task, texts: dict[str, str], place: Place) -> None:
 
 
 def _query(kind: Task, name: str, place: Place) -> Query:
-    queries = {query.name: query for query in kind.queries}
-    if name in queries:
-        return queries[name]
-    if not name and len(queries) == 1:
-        return kind.queries[0]
-    hint = _("Set query in [constants] to one of: {}", ", ".join(queries))
+    for query in kind.queries:
+        if query.name == name or (not name and len(kind.queries) == 1):
+            return query
+    hint = _("Set query in [constants] to one of: {}", ", ".join(q.name for q in kind.queries))
     raise place.error(_("task {} has no query {!r}", kind.id, name[:20]), hint)
 
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
+import polars as pl
+
 from keju.datasets.readers.base import files_under, image_files, join_names, source_text
 from keju.datasets.readers.cells import (
-    CONVERSATION,
     Record,
     flat,
     named_columns,
-    with_conversation,
 )
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.mapping import Columns, Lookup, Mapping, Table, as_tuple
@@ -36,31 +33,11 @@ PLACE_COLUMNS = frozenset(
 file, the id of the task, the number of the record among those of the task, and in an id its number
 among the ids that are the same without it."""
 
-SECONDS = 20.0
-"""Time limit for all names that one regular expression is matched with at once."""
+_BATCH = 250
+"""Records that are matched with a regular expression at once; each may have images in its cells."""
 
-_BATCH = 20_000
-"""Records that are matched with a regular expression at once."""
-
-# Python cannot interrupt a match, but a separate process can be ended.
-_PROGRAM = """
-import json, re, sys
-pattern, names = json.load(sys.stdin)
-try:
-    expression = re.compile(pattern)
-except (re.error, OverflowError, RecursionError) as error:
-    json.dump({"error": str(error)}, sys.stdout)
-else:
-    matches = (expression.fullmatch(name) for name in names)
-    found = [match and match.groupdict(default="") for match in matches]
-    json.dump({"groups": list(expression.groupindex), "found": found}, sys.stdout)
-"""
-
-_FIRST = 1000
+_FIRST = 20
 """Records in which the columns of a mapping are looked for before any is imported."""
-
-_FIRST_SIZE = 1 << 26
-"""Characters and bytes of these records: a cell may be an image."""
 
 
 # ---- the records of a source
@@ -76,11 +53,6 @@ def records_of(src: Path, mapping: Mapping) -> Iterator[Record]:
     """
     root = src if src.is_dir() else src.parent
     records = _table_records(src, root, mapping) if mapping.tables else _images(src, root)
-    if mapping.messages:
-        records = (
-            record._replace(cells=with_conversation(record.cells, mapping.messages, record.place))
-            for record in records
-        )
     for column, pattern in mapping.split.items():
         records = with_groups(records, _cell_of(column), pattern, f"split.{column}")
     for lookup in mapping.lookup:
@@ -131,13 +103,9 @@ def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Pa
                 hint="Correct path in [[tables]]",
             )
         tables.append((table, fitting))
-    named = {file for _table, fitting in tables for file in fitting}
-    named |= {file for lookup in mapping.lookup for file in _lookup_files(root, lookup)}
-    unnamed = [
-        path
-        for path, file in paths.items()
-        if file not in named and not _is_among(path, mapping.ignored)
-    ]
+    patterns = [*mapping.ignored, *(lookup.path for lookup in mapping.lookup)]
+    patterns += [table.path for table in mapping.tables]
+    unnamed = [path for path in paths if not _is_among(path, patterns)]
     if unnamed and src.is_dir():
         raise DataError(
             n_(
@@ -178,9 +146,6 @@ def _place_columns(file: Path, root: Path) -> JsonObject:
     }  # fmt: skip
 
 
-# ---- regular expressions
-
-
 def with_groups(
     records: Iterable[Record],
     text_of: Callable[[Record], str],
@@ -189,6 +154,9 @@ def with_groups(
     skipped: Counter[bool] | None = None,
 ) -> Iterator[Record]:
     """The records with the named groups of a text of each as columns.
+
+    The expression must match the whole text. polars matches in linear time, so that no expression
+    of an untrusted mapping can stop an import; it has neither look-around nor back references.
 
     Args:
         records: the records.
@@ -226,56 +194,29 @@ def with_groups(
 
 
 def _groups(pattern: str, texts: Iterable[str], key: str) -> list[dict[str, str] | None]:
-    """The groups of each text; an error names the key of the mapping."""
+    """The named groups of each text, empty where they have none; None: it does not match."""
+    # A name of a file may have bytes that are not UTF-8.
+    column = pl.Series([text.encode(errors="replace").decode() for text in texts])
+    expression = rf"\A(?:{pattern})\z"
     try:
-        return named_groups(pattern, texts)
-    except UsageError as error:
-        raise UsageError("{}: {}", key, error) from None
-
-
-def named_groups(
-    pattern: str, names: Iterable[str], *, seconds: float = SECONDS
-) -> list[dict[str, str] | None]:
-    """For each name the groups of a regular expression, or None where it does not match.
-
-    The expression must match the whole name.
-
-    Raises:
-        UsageError: it is not a regular expression, has no named group, or takes too long.
-    """
-    try:
-        done = subprocess.run(  # noqa: S603 - this interpreter, with a program of our own
-            [sys.executable, "-I", "-S", "-c", _PROGRAM],
-            input=json.dumps([pattern, list(names)]).encode(),
-            capture_output=True,
-            timeout=seconds,
-            check=True,
-        )
-    except subprocess.TimeoutExpired:
+        groups = column.str.extract_groups(expression).struct.unnest()
+        is_match = column.str.contains(expression)
+    except pl.exceptions.ComputeError as error:
+        reason = str(error).strip().rpartition("\n")[2]
+        raise UsageError("{}: not a regular expression: {}", key, reason) from None
+    groups = groups.select(name for name in groups.columns if not name.isdigit())
+    if not groups.width:
         raise UsageError(
-            "the regular expression takes more than {:g} s. Write [^/]+ instead of .*, and no "
-            "repetition inside a repetition, such as (a+)+",
-            seconds,
-        ) from None
-    except subprocess.CalledProcessError as error:
-        last = error.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise UsageError("the regular expression cannot be used: {}", last) from None
-    answer = json.loads(done.stdout)
-    if "error" in answer:
-        raise UsageError("not a regular expression: {}", answer["error"])
-    if not answer["groups"]:
-        raise UsageError("the regular expression has no named group, such as (?P<book>[^/]+)")
-    groups: list[dict[str, str] | None] = answer["found"]
-    return groups
-
-
-# ---- second tables
+            "{}: the regular expression has no named group, such as (?P<book>[^/]+)", key
+        )
+    records = groups.fill_null("").iter_rows(named=True)
+    return [row if match else None for row, match in zip(records, is_match, strict=True)]
 
 
 def _looked_up(root: Path, records: Iterable[Record], lookup: Lookup) -> Iterator[Record]:
     """The records with the columns of a second table."""
     lines: dict[str, JsonObject] = {}
-    for place, cells in _lookup_rows(root, lookup):
+    for place, cells in _lookup_rows(root, lookup.path):
         if lookup.key not in cells:
             problem = _("no column {!r}", lookup.key)
             raise place.error(problem, _("Columns: {}", ", ".join(list(cells)[:30])))
@@ -293,26 +234,15 @@ def _looked_up(root: Path, records: Iterable[Record], lookup: Lookup) -> Iterato
         raise DataError(problem, file=root / lookup.path, hint="Correct key and by in [[lookup]]")
 
 
-def _lookup_files(root: Path, lookup: Lookup) -> list[Path]:
-    """The files of a second table: the one of its path, or all that fit its pattern."""
-    if not {"*", "?", "["} & set(lookup.path):
-        return [root / lookup.path]
-    suffix = PurePosixPath(lookup.path).suffix.lstrip(".")
-    files = files_under(root, {suffix})
-    return [f for f in files if fnmatchcase(f.relative_to(root).as_posix(), lookup.path)]
-
-
-def _lookup_rows(root: Path, lookup: Lookup) -> Iterator[tuple[Place, JsonObject]]:
-    files = _lookup_files(root, lookup)
-    groups: list[dict[str, str] | None] = [{}] * len(files)
-    if lookup.names:
-        paths = [file.relative_to(root).as_posix() for file in files]
-        groups = _groups(lookup.names, paths, "names of [[lookup]]")
-    for file, of_path in zip(files, groups, strict=True):
-        if of_path is not None:
+def _lookup_rows(root: Path, path: str) -> Iterator[tuple[Place, JsonObject]]:
+    """The rows of a second table, or of all files that fit its pattern, of which may be none."""
+    if "*" not in path:
+        yield from ((place, flat(cells)) for place, cells in rows(root / path))
+        return
+    for file in files_under(root, {PurePosixPath(path).suffix.lstrip(".")}):
+        if fnmatchcase(file.relative_to(root).as_posix(), path):
             lines = _listed_names(file) if file.suffix.casefold() == ".txt" else rows(file)
-            for place, cells in lines:
-                yield place, flat(cells) | of_path
+            yield from ((place, flat(cells)) for place, cells in lines)
 
 
 def _listed_names(file: Path) -> Iterator[tuple[Place, JsonObject]]:
@@ -322,7 +252,8 @@ def _listed_names(file: Path) -> Iterator[tuple[Place, JsonObject]]:
             path = PurePosixPath(line.strip().replace("\\", "/"))
             # A point in a name without a suffix, as in 卷1.2, begins no suffix.
             is_file = path.suffix.casefold().lstrip(".") in {*EXTENSIONS, "txt"}
-            yield Place(file, f"line {number}"), {"stem": path.stem if is_file else path.name}
+            stem = path.stem if is_file else path.name
+            yield Place(file, f"line {number}"), {"stem": stem, "list": file.stem}
 
 
 # ---- the columns that a mapping names
@@ -334,7 +265,6 @@ class NamedColumns:
     def __init__(self, mapping: Mapping) -> None:
         self._mapping = mapping
         self._seen: set[str] = set()
-        self._files: set[Path] = set()
         self._wanted: dict[str, str] = {}
         self._optional: dict[str, tuple[str, str]] = {}
         for section, key, columns in _uses(mapping):
@@ -344,10 +274,8 @@ class NamedColumns:
                 else:
                     self._wanted.setdefault(column, f"{section} {key}".strip())
                     _log_use(section, key, column)
-        # The columns of a conversation have names of their own, so that no image is dropped.
-        self._named = {*self._wanted, *self._optional, *mapping.columns} - {mapping.messages}
-        # A record without the conversation is refused, and its column is replaced.
-        self._known = {*CONVERSATION, *PLACE_COLUMNS, mapping.messages}
+        self._named = {*self._wanted, *self._optional, *mapping.columns}
+        self._known = {*PLACE_COLUMNS}
 
     def checked(self, records: Iterable[Record]) -> Iterator[Record]:
         """The records, whose columns are compared with the mapping.
@@ -356,61 +284,50 @@ class NamedColumns:
             DataError: a record has a column that is neither mapped nor ignored, or none has a
                 column of the mapping.
         """
-        first: list[Record] = []
-        size = 0
-        iterator = iter(records)
-        for record in iterator:
-            self._see(record)
-            first.append(record)
-            size += sum(len(x) for x in record.cells.values() if isinstance(x, str | bytes))
-            if len(first) == _FIRST or size > _FIRST_SIZE:
-                break
-        else:
-            if not first:
-                raise DataError("the source has no records", hint="Check [[tables]] and names")
-            self._check_wanted()  # Before an error that only follows from a misspelt name.
-        yield from first
-        for record in iterator:
-            self._see(record)
-            yield record
-        self._check_wanted()
+        waiting: list[Record] = []
+        size = _FIRST
+        for record in records:
+            for column in sorted(record.cells.keys() - self._seen):
+                self._see(column, record.place)
+            waiting.append(record)
+            if len(waiting) == size:
+                yield from waiting
+                waiting, size = [], 1
+        if size == _FIRST and not waiting:
+            raise DataError("the source has no records", hint="Check [[tables]] and names")
+        self._check_wanted()  # Before an error that only follows from a misspelt name.
+        yield from waiting
 
-    def _see(self, record: Record) -> None:
-        self._files.add(record.place.file)
-        for column in sorted(record.cells.keys() - self._seen):
-            self._seen.add(column)
-            self._known.update(_names_around(column))
-            if column in self._optional:
-                _log_use(*self._optional[column], column)
-            if self._named.isdisjoint(_names_around(column)):
-                self._leave_out(column, record.place)
-
-    def _check_wanted(self) -> None:
-        for column in self._wanted:
-            if column not in self._known:
-                raise self._absent(column, self._known)
-
-    def _leave_out(self, column: str, place: Place) -> None:
-        """Take a column that nothing names as ignored, or refuse it."""
+    def _see(self, column: str, place: Place) -> None:
+        """Compare a column with the mapping: if nothing names it, it is ignored or refused."""
+        self._seen.add(column)
+        self._known.update(_names_around(column))
+        if column in self._optional:
+            _log_use(*self._optional[column], column)
+        if not self._named.isdisjoint(_names_around(column)):
+            return
         if _is_among(column, self._mapping.ignored):
             import_log().ignored(column)
             return
         # A misspelt name leaves another column unnamed; the misspelt one is the mistake.
-        absent = self._wanted.keys() - self._known
-        for column_name in nearest_names(column, absent):
-            raise self._absent(column_name, [column])
+        for absent in nearest_names(column, self._wanted.keys() - self._known):
+            raise self._absent(absent, [column])
         name = shortened(column)
         raise place.error(
             _("the column {!r} is neither mapped nor ignored", name),
             _('Name it in [fields] or [metadata], or add it to ignored = ["{}"]', name),
         )
 
+    def _check_wanted(self) -> None:
+        for column in self._wanted:
+            if column not in self._known:
+                raise self._absent(column, self._known)
+
     def _absent(self, column: str, names: Iterable[str]) -> DataError:
         return DataError(
             "no record has a column {!r}.{}",
             column,
             did_you_mean(nearest_names(column, names)),
-            file=min(self._files) if len(self._files) == 1 else None,
             item=self._wanted[column],
             hint=_("Columns: {}", ", ".join(sorted(self._seen)[:40])),
         )
@@ -433,8 +350,7 @@ def _uses(mapping: Mapping) -> Iterator[tuple[str, str, Columns]]:
     """Every use of columns in a mapping: the section, the key, the columns."""
     yield from (("[fields]", *pair) for pair in mapping.fields.items())
     for part in mapping.items:
-        for role in ("id", "question", "answer", "options"):
-            yield "[[items]]", role, getattr(part, role)
+        yield from (("[[items]]", *pair) for pair in part.columns.items())
     yield from (("[blanks]", *pair) for pair in mapping.blanks.items())
     yield from (("[metadata]", *pair) for pair in mapping.metadata.items())
     yield from (("[columns]", *pair) for pair in mapping.columns.items())
@@ -442,5 +358,3 @@ def _uses(mapping: Mapping) -> Iterator[tuple[str, str, Columns]]:
     yield from (("only", column, column) for column in mapping.only)
     yield "texts", "", mapping.texts
     yield from (("lookup", "by", lookup.by) for lookup in mapping.lookup)
-    if mapping.messages:
-        yield "messages", "", mapping.messages

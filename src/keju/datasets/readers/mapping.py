@@ -62,24 +62,34 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
 class Part(Struct, frozen=True, forbid_unknown_fields=True):
     """``[[items]]``: one of several items of a record; it replaces columns of ``[fields]``."""
 
-    task: str
+    task: str = ""
     id: Columns = ()
     question: Columns = ()
     answer: Columns = ()
     options: Columns = ()
 
+    @property
+    def columns(self) -> dict[str, Columns]:
+        """The columns that it states, by role."""
+        columns = {
+            "id": self.id,
+            "question": self.question,
+            "answer": self.answer,
+            "options": self.options,
+        }
+        return {role: names for role, names in columns.items() if names}
+
 
 class Lookup(Struct, frozen=True, forbid_unknown_fields=True):
     """``[[lookup]]``: a second table whose columns a record gets, such as one of books.
 
-    `path` may be a pattern, and each named group of `names`, a regular expression for it, becomes a
-    column. A ``.txt`` is a list of files, one per line, with the column ``stem``.
+    `path` may be a pattern. A ``.txt`` is a list of files, one per line, with the columns ``stem``
+    and ``list``, the stem of its own name.
     """
 
     path: str
     key: str
     by: str
-    names: str = ""
 
 
 class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
@@ -100,7 +110,6 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
     names: str = ""
     texts: Columns = ()
     text_form: Literal["text", "quads"] = "text"
-    messages: str = ""
     ignored: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()

@@ -52,8 +52,15 @@ class RecordFiles:
     """
 
     def __init__(
-        self, src: Path, writer: DatasetWriter, mapping: Mapping, images: Path | None
+        self,
+        src: Path,
+        writer: DatasetWriter,
+        mapping: Mapping,
+        images: Path | None,
+        *,
+        skip: bool,
     ) -> None:
+        self._skip = skip
         self._root = src if src.is_dir() else src.parent
         self._mapping = mapping
         folders = [images] if images else [self._folder(each) for each in as_tuple(mapping.images)]
@@ -176,7 +183,7 @@ class RecordFiles:
             raise place.error(_("no web page {!r}", shortened(name)), _("Correct page in [fields]"))
         constants = self._mapping.constants
         licence, address = constants.get("licence", ""), constants.get("source", "")
-        return read_saved(path, licence=licence, address=address, shortest=1)
+        return read_saved(path, licence=licence, address=address)
 
     # ---- missing files
 
@@ -191,14 +198,14 @@ class RecordFiles:
                 if file not in self._texts and fnmatchcase(path, _BLANKS.sub("*", template)):
                     self._missing[_("the image of {}", path)] = Place(file, path)
 
-    def miss(self, name: str, place: Place, *, skip: bool) -> None:
+    def miss(self, name: str, place: Place) -> None:
         """Remember a missing file of a record.
 
         Raises:
             DataError: so many are missing that the folder must be wrong, unless they are skipped.
         """
         self._missing.setdefault(name, place)
-        if len(self._missing) >= MOST_MISSING and not skip:
+        if len(self._missing) >= MOST_MISSING and not self._skip:
             raise self._missing_error(" …")
 
     def _missing_error(self, more: str = "") -> DataError:
@@ -214,7 +221,7 @@ class RecordFiles:
         )
         return DataError(problem, file=next(iter(self._missing.values())).file, hint=hint)
 
-    def notes(self, *, skip: bool) -> Iterator[str]:
+    def notes(self) -> Iterator[str]:
         """The notes on records that were skipped, and on images that no item has.
 
         Raises:
@@ -227,7 +234,7 @@ class RecordFiles:
                 len(self._empty),
                 join_names(self._empty),
             )
-        if self._missing and not skip:
+        if self._missing and not self._skip:
             raise self._missing_error()
         if self._missing:
             yield n_(

@@ -34,7 +34,7 @@ from keju.datasets.readers.base import (
 from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of, encoding_of, undecodable
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import JsonObject, Place, place_words
-from keju.datasets.readers.workbooks import SheetRow, Workbook
+from keju.datasets.readers.workbooks import SheetRow, read_sheets
 from keju.errors import DataError, shortened
 from keju.files import decode_json, json_problem
 from keju.texts import Text, _, n_
@@ -69,6 +69,7 @@ _HEAD_LINES = 10
 """The number of lines in which the line of column names is searched."""
 _DEEPEST = 3
 """Levels of objects above the records of a JSON file, such as domain and task."""
+_UNREADABLE_JSON = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
 _LIST = re.compile(r"\s*\[")
 _BETWEEN = re.compile(r"[\s,]*")
@@ -99,31 +100,32 @@ def find_table(folder: Path, name: str) -> Path | None:
     """
     files = [path for suffix in SUFFIXES if (path := folder / f"{name}{suffix}").exists()]
     if len(files) > 1:
-        raise DataError(
-            "both {} and {}",
-            files[0].name,
-            files[1].name,
-            file=folder,
-            hint="Keep one of them",
-        )
+        names = (files[0].name, files[1].name)
+        raise DataError("both {} and {}", *names, file=folder, hint="Keep one of them")
     return kept_inside(files[0], folder) if files else None
 
 
 def rows(
-    file: Path, key: tuple[str, ...] = (), shape: Shape = "list", *, formulas: bool = False
+    file: Path,
+    key: tuple[str, ...] = (),
+    shape: Shape = "list",
+    *,
+    known: Collection[str] = (),
+    formulas: bool = False,
 ) -> Iterator[Row]:
     """Yield the records of a table, in their order; a few are in memory.
 
     The cells of CSV, TSV and XLSX are texts; JSON and parquet keep numbers, lists and bytes. A JSON
     file may also have one object per line, JSON lines may be one list, and of a JSON object without
-    a key the one list of objects under any of its keys is read. A JSON list or object, and texts
-    that are not UTF-8, are read at once. A file with none of the `SUFFIXES` is read as CSV.
+    a key the one list of objects under any of its keys is read. A JSON list or object is read at
+    once. A file with none of the `SUFFIXES` is read as CSV.
 
     Args:
         file: the table.
         key: the keys of a JSON object above the records.
         shape: how the JSON value below the keys has its records.
-        formulas: return the text of a workbook's formulas, not their values (`Workbook`).
+        known: names of columns of a CSV that may contain a separator, such as ``a, b``.
+        formulas: return the text of a workbook's formulas, not their values (`read_sheets`).
 
     Raises:
         DataError: it is not readable, has no columns or no records, or a record does not fit.
@@ -135,7 +137,12 @@ def rows(
     elif suffix == ".xlsx":
         records = _workbook_rows(file, formulas=formulas)
     else:
-        records = _text_rows(file, key, shape)
+        head, encoding = _head(file)
+        content = _json_value(file, head, key) if suffix in _JSON else None
+        if content is None:
+            records = _text_rows(file, encoding, known)
+        else:
+            records = _json_rows(file, content, key, shape)
     empty = True
     for row in records:
         empty = False
@@ -145,7 +152,7 @@ def rows(
         raise DataError("the table has no lines", file=file, hint="Fill it in, or remove it")
 
 
-def all_rows(file: Path) -> list[Row]:
+def all_rows(file: Path, known: Collection[str] = ()) -> list[Row]:
     """All records of a table that `rows` yields, for a reader that needs them at once.
 
     Raises:
@@ -153,12 +160,35 @@ def all_rows(file: Path) -> list[Row]:
     """
     row_list: list[Row] = []
     size = 0
-    for row in rows(file):
+    for row in rows(file, known=known):
         row_list.append(row)
         size += sum(map(_size_of, row.cells.values()))
         if size > MOST_BYTES:
             raise _too_large(file, _("its cells have more than {} MB", MOST_BYTES >> 20))
     return row_list
+
+
+def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
+    """The lines of a table written by a person or a spreadsheet, the header line first.
+
+    It is a workbook (``.xlsx``, its first sheet), or a text in any encoding that keju reads, with
+    commas, semicolons or tabs between the cells. Empty lines are skipped, and lines may have more
+    cells than the header, and in a text fewer. `known` is as in `rows`.
+
+    Raises:
+        DataError: it is not readable, or its quotes are never closed.
+    """
+    if file.suffix.casefold() == ".xlsx":
+        sheets = (list(lines) for __, lines in read_sheets(file, source_bytes(file)))
+        lines = next(filter(None, sheets), [])
+        # A workbook does not store the empty cells at the end of a line.
+        return [SheetRow(number, _fitted(cells, len(lines[0].cells))) for number, cells in lines]
+    lines = list(_separated(file, io.StringIO(source_text(file), newline=""), known))
+    width = len(_without_empty_end(lines[0].cells)) if lines else 0
+    return [SheetRow(number, _without_empty_end(cells, width)) for number, cells in lines]
+
+
+# ---- JSON
 
 
 def lists_in(file: Path, most: int) -> list[Found]:
@@ -171,48 +201,38 @@ def lists_in(file: Path, most: int) -> list[Found]:
     Raises:
         DataError: the file is not readable, or has no list of records.
     """
-    content = _json_object(file)
-    if content is None:
+    content = _json_value(file, _head(file)[0], ()) if file.suffix.casefold() == ".json" else None
+    if not isinstance(content, dict):
         return [Found((), "list", list(islice(rows(file), most)))]
     return [
-        Found(key, shape, list(islice(_records(file, value, key, shape), most)))
-        for key, shape, value in _structures(file, content)
+        Found(key, shape, list(islice(_json_rows(file, content, key, shape), most)))
+        for key, shape in _lists_below(file, content)
     ]
 
 
-def _structures(file: Path, content: JsonObject) -> list[tuple[tuple[str, ...], Shape, object]]:
-    """The keys, the shape and the value of each list of records in an object."""
-    if structures := _structures_below(content, ()):
-        return structures
-    problem = _("expected a list of objects; found {}", _kind(content))
-    hint = _("Write [{…}, {…}]; of files with one record each: jq -s . *.json > all.json")
-    raise DataError(problem, file=file, hint=hint)
-
-
-def _structures_below(
-    content: JsonObject, key: tuple[str, ...]
-) -> list[tuple[tuple[str, ...], Shape, object]]:
-    structures: list[tuple[tuple[str, ...], Shape, object]] = []
+def _lists_below(
+    file: Path, content: JsonObject, key: tuple[str, ...] = ()
+) -> list[tuple[tuple[str, ...], Shape]]:
+    """The keys and the shape of each list of records in an object."""
+    lists: list[tuple[tuple[str, ...], Shape]] = []
     for name, value in content.items():
         if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-            structures.append(((*key, name), "list", value))
+            lists.append(((*key, name), "list"))
         elif isinstance(value, dict) and len(key) < _DEEPEST:
-            structures += _structures_below(value, (*key, name))
-    if not structures and content and all(map(_is_record, content.values())):
-        structures.append((key, "by-key", content))
-    return structures
+            lists += _lists_below(file, value, (*key, name))
+    if not lists and content and all(map(_is_record, content.values())):
+        lists.append((key, "by-key"))
+    if not lists and not key:
+        problem = _("expected a list of objects; found {}", _kind(content))
+        hint = _("Write [{…}, {…}]; of files with one record each: jq -s . *.json > all.json")
+        raise DataError(problem, file=file, hint=hint)
+    return lists
 
 
 def _is_record(value: object) -> bool:
     """Whether a value is an object with a text or number among its values."""
     inner = value.values() if isinstance(value, dict) else ()
     return any(not isinstance(each, dict | list) for each in inner)
-
-
-def _json_object(file: Path) -> JsonObject | None:
-    """The content of a JSON file that is one object; None of any other table."""
-    content = None if file.suffix.casefold() != ".json" else _json_value(file, _head(file)[0], ())
-    return content if isinstance(content, dict) else None
 
 
 def _json_value(file: Path, head: str, key: tuple[str, ...]) -> object:
@@ -239,11 +259,30 @@ def _json_value(file: Path, head: str, key: tuple[str, ...]) -> object:
     return json_in(file, object)
 
 
-def _below(file: Path, content: object, key: tuple[str, ...]) -> object:
-    """The value of a JSON file below the keys of its objects."""
+def _seem_lines(text: str) -> bool:
+    """Whether a text begins with a line that is an object by itself."""
+    first, _, rest = text.strip().replace("\r", "\n").partition("\n")
+    try:
+        decode_json(first, dict[str, object])
+    except _UNREADABLE_JSON:
+        return False
+    return bool(rest)
+
+
+def _json_rows(file: Path, content: object, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
+    """Yield the records in a JSON value below some keys, or in the only list of an object."""
+    if isinstance(content, dict) and not key and shape == "list":
+        lists = [inner for inner, kind in _lists_below(file, content) if kind == "list"]
+        if len(lists) != 1:
+            names = join_names(map(".".join, lists)) or _kind(content)
+            problem = _("several lists of objects: {}", names)
+            hint = _("Save the list to import as a separate file")
+            raise DataError(problem, file=file, hint=hint)
+        yield from _json_rows(file, content, lists[0], shape)
+        return
     for number, name in enumerate(key):
-        if not isinstance(content, dict) or name not in content:
-            inner = content if isinstance(content, dict) else {}
+        inner = content if isinstance(content, dict) else {}
+        if name not in inner:
             raise DataError(
                 "no {!r} in the object; found {}",
                 name,
@@ -252,19 +291,20 @@ def _below(file: Path, content: object, key: tuple[str, ...]) -> object:
                 item=", ".join(key[:number]) or None,
                 hint="Correct the keys of the table",
             )
-        content = content[name]
-    return content
-
-
-def _records(file: Path, content: object, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
-    """Yield the records in a JSON value of that shape."""
+        content = inner[name]
     above = "".join(f"{name}, " for name in map(shortened, key))
     if shape == "by-key" and isinstance(content, dict):
         for name, value in content.items():
             cells = value if isinstance(value, dict) else {"value": value}
             yield Row(Place(file, f"{above}{shortened(name)}"), {"key": name, **cells})
-        return
-    if shape == "by-key" or not isinstance(content, list):
+    elif shape == "list" and isinstance(content, list):
+        for number, record in enumerate(content, start=1):
+            place = Place(file, f"{above}object {number}")
+            if not isinstance(record, dict):
+                problem = _("expected an object; found {}", type(record).__name__)
+                raise place.error(problem, _("Write {…}, or remove it"))
+            yield Row(place, record)
+    else:
         raise DataError(
             "expected {}; found {}",
             _("a list of objects") if shape == "list" else _("an object"),
@@ -273,12 +313,6 @@ def _records(file: Path, content: object, key: tuple[str, ...], shape: Shape) ->
             item=above.removesuffix(", ") or None,
             hint="Correct the shape of the table",
         )
-    for number, record in enumerate(content, start=1):
-        place = Place(file, f"{above}object {number}")
-        if not isinstance(record, dict):
-            problem = _("expected an object; found {}", type(record).__name__)
-            raise place.error(problem, _("Write {…}, or remove it"))
-        yield Row(place, record)
 
 
 def _kind(value: object) -> str:
@@ -296,7 +330,7 @@ def json_in(file: Path, shape: type[T]) -> T:
     text = source_text(file)
     try:
         return decode_json(text, shape)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+    except _UNREADABLE_JSON as error:
         raise DataError(
             "not readable as JSON: {}",
             json_problem(error),
@@ -311,7 +345,7 @@ def _unreadable_object(file: Path, text: str) -> Text | str | None:
     if not (start := _LIST.match(text)):
         return None
     decoder, position, number = json.JSONDecoder(), start.end(), 1
-    with suppress(ValueError, msgspec.MsgspecError, RecursionError):
+    with suppress(ValueError, *_UNREADABLE_JSON):
         while True:
             between = _BETWEEN.match(text, position)
             position = between.end() if between else position
@@ -319,6 +353,9 @@ def _unreadable_object(file: Path, text: str) -> Text | str | None:
             decode_json(text[position:end])
             position, number = end, number + 1
     return place_words(f"{'record' if file.suffix.casefold() in _LINES else 'object'} {number}")
+
+
+# ---- texts with a record on each line
 
 
 def _head(file: Path) -> tuple[str, str]:
@@ -330,22 +367,17 @@ def _head(file: Path) -> tuple[str, str]:
     return head.decode(codec_of(encoding), "ignore"), encoding
 
 
-def _text_rows(file: Path, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
-    """Yield the records of a text: line by line, or those of a JSON value at once."""
-    head, encoding = _head(file)
-    content = _json_value(file, head, key) if file.suffix.casefold() in _JSON else None
-    if content is not None:
-        if isinstance(content, dict) and not key and shape == "list":
-            content = _only_list(file, content)
-        yield from _records(file, _below(file, content, key), key, shape)
-        return
+def _text_rows(file: Path, encoding: str, known: Collection[str]) -> Iterator[Row]:
+    """Yield the records of a text that is read line by line: JSON objects, or cells."""
     count(files=1)
     if encoding != UTF_8:
         import_log().decoded(file, encoding)
+    is_json = file.suffix.casefold() in _JSON
     read = 0
     try:
-        with reading(file), file.open(encoding=codec_of(encoding)) as lines:
-            for row in _lines_rows(file, lines):
+        with reading(file), file.open(encoding=codec_of(encoding)) as stream:
+            lines = _bounded_lines(file, stream)
+            for row in _object_rows(file, lines) if is_json else _cell_rows(file, lines, known):
                 read += 1
                 yield row
     except UnicodeError:
@@ -353,119 +385,64 @@ def _text_rows(file: Path, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
         raise Place(file, f"after record {read}").error(error.problem, error.hint) from None
 
 
-def _only_list(file: Path, content: JsonObject) -> object:
-    """The one list of objects in a JSON object."""
-    lists = [(key, value) for key, shape, value in _structures(file, content) if shape == "list"]
-    if len(lists) != 1:
-        names = join_names(".".join(key) for key, __ in lists)
-        problem = _("several lists of objects: {}", names or _kind(content))
-        raise DataError(problem, file=file, hint="Save the list to import as a separate file")
-    return lists[0][1]
-
-
-def _lines_rows(file: Path, lines: TextIO) -> Iterator[Row]:
-    """Yield the records of a text with one on each line, or with cells."""
-    bounded = _bounded_lines(file, lines)
-    if file.suffix.casefold() not in _JSON:
-        head = list(islice(bounded, _HEAD_LINES))
-        yield from delimited(file, chain(head, bounded), separator_of(file, "".join(head)))
-        return
-    record = 0
-    for number, line in enumerate(bounded, start=1):
-        if not line.strip():
-            continue
-        record += 1
-        try:
-            cells = decode_json(line, dict[str, object])
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            problem = _("not readable: {}", json_problem(error))
-            raise Place(file, f"line {number}").error(
-                problem, _("Correct the line, or remove it")
-            ) from None
-        yield Row(Place(file, f"record {record}"), cells)
-
-
-def _bounded_lines(file: Path, lines: TextIO) -> Iterator[str]:
-    """Yield the lines of a text, each of at most `MOST_TEXT` characters."""
+def _bounded_lines(file: Path, stream: TextIO) -> Iterator[str]:
+    """The lines of a text, each of at most `MOST_TEXT` characters."""
     number = 0
-    while line := lines.readline(MOST_TEXT + 1):
+    while line := stream.readline(MOST_TEXT + 1):
         number += 1
         if len(line) > MOST_TEXT:
             problem = _("the line has more than {:,} MB", MOST_TEXT >> 20)
-            raise Place(file, f"line {number}").error(
-                problem, _("Check whether the file is a table")
-            )
+            hint = _("Check whether the file is a table")
+            raise Place(file, f"line {number}").error(problem, hint)
         yield line
 
 
-def _seem_lines(text: str) -> bool:
-    """Whether a text begins with a line that is an object by itself."""
-    first, _, rest = text.strip().replace("\r", "\n").partition("\n")
-    try:
-        decode_json(first, dict[str, object])
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return False
-    return bool(rest)
+def _object_rows(file: Path, lines: Iterable[str]) -> Iterator[Row]:
+    filled = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    for record, (number, line) in enumerate(filled, start=1):
+        try:
+            cells = decode_json(line, dict[str, object])
+        except _UNREADABLE_JSON as error:
+            problem = _("not readable: {}", json_problem(error))
+            hint = _("Correct the line, or remove it")
+            raise Place(file, f"line {number}").error(problem, hint) from None
+        yield Row(Place(file, f"record {record}"), cells)
 
 
-def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
-    """The lines of a table written by a person or a spreadsheet, the header line first.
-
-    It is a workbook (``.xlsx``, its first sheet), or a text in any encoding that keju reads, with
-    commas, semicolons or tabs between the cells. Empty lines are skipped, and lines may have fewer
-    or more cells than the header. `known` is as in `separator_of`.
-
-    Raises:
-        DataError: it is not readable, or its quotes are never closed.
-    """
-    if file.suffix.casefold() == ".xlsx":
-        sheets = (list(lines) for __, lines in Workbook(file, source_bytes(file)).sheets())
-        lines = next(filter(None, sheets), [])
-        # A workbook does not store the empty cells at the end of a line.
-        return [SheetRow(number, _fitted(cells, len(lines[0].cells))) for number, cells in lines]
-    text = source_text(file)
-    texts = io.StringIO(text, newline="")
-    lines = list(_separated(file, texts, separator_of(file, text, known)))
-    width = len(_without_empty_end(lines[0].cells)) if lines else 0
-    return [SheetRow(number, _without_empty_end(cells, width)) for number, cells in lines]
+# ---- lines of cells: the first one has the names of the columns
 
 
-def separator_of(file: Path, text: str, known: Collection[str] = ()) -> str:
-    """The separator between the cells of a table; a tab in a ``.tsv`` file.
-
-    The one that gives most of the `known` column names, which may contain separators, else the most
-    frequent one in the header line, the comma first. A first line ``sep=;`` counts for more:
-    `delimited` reads it.
-    """
-    head = text.lstrip("\r\n").partition("\n")[0]
-    if file.suffix.casefold() == ".tsv" and "\t" in head:
-        return "\t"
-
-    def fit(separator: str) -> tuple[int, int]:
-        cells: list[str] = []
-        with suppress(csv.Error):
-            cells = next(csv.reader([head], delimiter=separator), [])
-        return len({cell.strip() for cell in cells}.intersection(known)), head.count(separator)
-
-    return max(",;\t", key=fit)
-
-
-def delimited(file: Path, lines: Iterable[str], separator: str) -> Iterator[Row]:
-    """The rows of a CSV or TSV, from its lines.
-
-    Raises:
-        DataError: quotes that are never closed, no header, a column name that occurs twice, a line
-            with more or fewer cells than the header.
-    """
-    rows = _separated(file, lines, separator)
-    heads = _heads(file, next(rows, SheetRow(1, [])).cells)
-    for number, cells in rows:
+def _cell_rows(file: Path, lines: Iterable[str], known: Collection[str]) -> Iterator[Row]:
+    """Yield the rows of a CSV or TSV."""
+    cell_lines = _separated(file, lines, known)
+    heads = _heads(file, next(cell_lines, SheetRow(1, [])).cells)
+    for number, cells in cell_lines:
         yield _row(Place(file, f"line {number}"), heads, _without_empty_end(cells, len(heads)))
 
 
-def _separated(file: Path, lines: Iterable[str], separator: str) -> Iterator[SheetRow]:
-    """The filled lines of a CSV or TSV."""
-    reader = FilledLines(lines, separator)
+def _separated(file: Path, lines: Iterable[str], known: Collection[str]) -> Iterator[SheetRow]:
+    """The filled lines of a CSV or TSV.
+
+    The separator is a tab in a ``.tsv`` file, else the one that gives most of the `known` names of
+    columns, else the most frequent one in the header line, the comma first. A first line ``sep=;``
+    counts for more.
+    """
+    iterator = iter(lines)
+    first = list(islice(iterator, _HEAD_LINES))
+    head = "".join(first).lstrip("\r\n").partition("\n")[0]
+
+    def fit(separator: str) -> tuple[bool, int, int]:
+        cells: list[str] = []
+        with suppress(csv.Error):
+            cells = next(csv.reader([head], delimiter=separator), [])
+        is_tsv = separator == "\t" and separator in head and file.suffix.casefold() == ".tsv"
+        return (
+            is_tsv,
+            len({cell.strip() for cell in cells}.intersection(known)),
+            head.count(separator),
+        )
+
+    reader = FilledLines(chain(first, iterator), max(",;\t", key=fit))
     try:
         for cells in reader:
             yield SheetRow(reader.line_num, cells)
@@ -473,6 +450,24 @@ def _separated(file: Path, lines: Iterable[str], separator: str) -> Iterator[She
         problem = _("not readable as a table: {}", error)
         hint = _('Close the quotes "…", and double a quote inside them')
         raise Place(file, f"line {reader.line_num}").error(problem, hint) from None
+
+
+def _workbook_rows(file: Path, *, formulas: bool) -> Iterator[Row]:
+    """Yield the rows of all sheets, a few of which are in memory; the columns must be the same."""
+    sheets = read_sheets(file, source_bytes(file), formulas=formulas)
+    first: tuple[str, list[str]] | None = None
+    for name, lines in sheets:
+        head = next(lines, None)
+        if head is None:
+            continue
+        heads = _heads(file, head.cells)
+        first = first or (name, heads)
+        if heads != first[1]:
+            problem = _("sheets with different columns: {}", join_names((first[0], name)))
+            raise DataError(problem, file=file, hint="Save the sheet to import as a separate file")
+        within = f"sheet {name}, " if len(sheets) > 1 else ""
+        for number, cells in lines:
+            yield _row(Place(file, f"{within}line {number}"), heads, _fitted(cells, len(heads)))
 
 
 def _without_empty_end(cells: list[str], least: int = 0) -> list[str]:
@@ -486,6 +481,20 @@ def _without_empty_end(cells: list[str], least: int = 0) -> list[str]:
 def _fitted(cells: list[str], width: int) -> list[str]:
     """The cells of a line without empty ones behind the last column, filled up to it."""
     return _without_empty_end(cells, width) + [""] * (width - len(cells))
+
+
+def _heads(file: Path, cells: list[str]) -> list[str]:
+    """The names of the columns in the first line of a table."""
+    heads = _without_empty_end([head.strip() for head in cells])
+    if len(heads) > MOST_COLUMNS:
+        raise _too_large(file, _("it has more than {:,} columns", MOST_COLUMNS))
+    twice = sorted(head for head, count in Counter(heads).items() if count > 1)
+    if not heads or twice:
+        problem = _("no line of column names")
+        if twice:
+            problem = _("two columns are called {!r}", twice[0])
+        raise DataError(problem, file=file, hint=_("Give every column its own name"))
+    return heads
 
 
 def _row(place: Place, heads: list[str], cells: list[str]) -> Row:
@@ -503,42 +512,7 @@ def _row(place: Place, heads: list[str], cells: list[str]) -> Row:
     return Row(place, dict(zip(heads, cells, strict=True)))
 
 
-def _heads(file: Path, cells: list[str]) -> list[str]:
-    """The names of the columns in the first line of a table."""
-    heads = _without_empty_end([head.strip() for head in cells])
-    if len(heads) > MOST_COLUMNS:
-        raise _too_large(file, _("it has more than {:,} columns", MOST_COLUMNS))
-    twice = sorted(head for head, count in Counter(heads).items() if count > 1)
-    if not heads or twice:
-        problem = _("no line of column names")
-        if twice:
-            problem = _("two columns are called {!r}", twice[0])
-        raise DataError(problem, file=file, hint=_("Give every column its own name"))
-    return heads
-
-
-def _workbook_rows(file: Path, *, formulas: bool = False) -> Iterator[Row]:
-    """Yield the rows of all sheets, a few of which are in memory; the columns must be the same.
-
-    Args:
-        file: the workbook.
-        formulas: return the text of formulas, not their values (`Workbook`).
-    """
-    book = Workbook(file, source_bytes(file), formulas=formulas)
-    first: tuple[str, list[str]] | None = None
-    for name, rows in book.sheets():
-        line = next(rows, None)
-        if line is None:
-            continue
-        heads = _heads(file, line.cells)
-        first = first or (name, heads)
-        if heads != first[1]:
-            problem = _("sheets with different columns: {}", join_names((first[0], name)))
-            raise DataError(problem, file=file, hint="Save the sheet to import as a separate file")
-        within = f"sheet {name}, " if book.several else ""
-        for number, filled in rows:
-            cells = _fitted(filled, len(heads))
-            yield _row(Place(file, f"{within}line {number}"), heads, cells)
+# ---- parquet
 
 
 def _parquet_rows(file: Path) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""`Workbook`: the cells of XLSX workbooks as text, with limited time and memory.
+"""`read_sheets`: the cells of XLSX workbooks as text, with limited time and memory.
 
 openpyxl reads a sheet as a stream of rows. python-calamine is ten times as fast, but it allocates
 every cell between the first and the last one: a workbook of 2 kB with the cells A1 and XFD1048576
@@ -36,12 +36,12 @@ MOST_ROWS = 1 << 20
 """Maximum rows of a sheet, as in the file format."""
 
 MOST_TEXT = 1 << 28
-"""Maximum characters in all cells; a text that is stored once may be used by many cells."""
+"""Maximum characters in the cells of a sheet; many cells may use a text that is stored once."""
 
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _CHUNK = 1 << 20
 _ROWS = 256
-"""The number of rows that `Workbook.sheets` has in memory."""
+"""The number of rows of a sheet that are in memory."""
 _NEGATIVE = re.compile(rb"""\bt=["']s["'][^<>]*>\s*<(?:\w+:)?v>\s*-""")
 """A cell with a negative index of a shared string, for which openpyxl uses the last one."""
 
@@ -53,8 +53,10 @@ class SheetRow(NamedTuple):
     cells: list[str]
 
 
-class Workbook:
-    """The visible sheets of a workbook, read row by row.
+def read_sheets(
+    file: Path, data: bytes, *, formulas: bool = False
+) -> list[tuple[str, Iterator[SheetRow]]]:
+    """The visible sheets of a workbook: the name of each, and its rows that have filled cells.
 
     Numbers become their shortest form (``1``, ``0.5``), dates their ISO form, formulas the value
     that was stored with them.
@@ -66,52 +68,43 @@ class Workbook:
             an answer that begins with = as a formula.
 
     Raises:
-        DataError: it is damaged, or larger than the limits of this module.
+        DataError: it is damaged, or larger than the limits of this module; also while rows are
+            read.
     """
+    from openpyxl import load_workbook  # noqa: PLC0415 - slow to import
 
-    def __init__(self, file: Path, data: bytes, *, formulas: bool = False) -> None:
-        from openpyxl import load_workbook  # noqa: PLC0415 - slow to import
+    _check_archive(file, data)
+    with _reporting(file):
+        book = load_workbook(io.BytesIO(data), read_only=True, data_only=not formulas)
+        sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+    return [(sheet.title, _rows_in(file, sheet)) for sheet in sheets]
 
-        _check_archive(file, data)
-        self._file = file
-        self._text = 0
+
+def _rows_in(file: Path, sheet: Worksheet) -> Iterator[SheetRow]:
+    """The filled rows of a sheet; errors are reported while a few of them are read."""
+    rows = _filled_rows(file, sheet)
+    several = [SheetRow(0, [])]
+    while several:
+        check_time()
         with _reporting(file):
-            book = load_workbook(io.BytesIO(data), read_only=True, data_only=not formulas)
-            self._sheets = [each for each in book.worksheets if each.sheet_state == "visible"]
-        self.several = len(self._sheets) > 1
-        """Whether it has several visible sheets."""
+            several = list(islice(rows, _ROWS))
+        yield from several
 
-    def sheets(self) -> Iterator[tuple[str, Iterator[SheetRow]]]:
-        """Yield the name of each sheet and its rows with filled cells, a few of them in memory.
 
-        Raises:
-            DataError: a sheet is damaged, or the rows exceed the limits.
-        """
-        for sheet in self._sheets:
-            yield sheet.title, self._iter_rows(sheet)
-
-    def _iter_rows(self, sheet: Worksheet) -> Iterator[SheetRow]:
-        rows = self._filled_rows(sheet)
-        several = [SheetRow(0, [])]
-        while several:
-            check_time()
-            with _reporting(self._file):
-                several = list(islice(rows, _ROWS))
-            yield from several
-
-    def _filled_rows(self, sheet: Worksheet) -> Iterator[SheetRow]:
-        sheet.reset_dimensions()  # The declared size is not used.
-        for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
-            if number > MOST_ROWS:
-                raise _too_large(self._file, _("sheet {!r} has too many rows", sheet.title))
-            cells = [cell_text(value) for value in values]
-            while cells and not cells[-1].strip():
-                cells.pop()
-            self._text += sum(map(len, cells))
-            if self._text > MOST_TEXT:
-                raise _too_large(self._file, _("its cells have too much text"))
-            if cells:
-                yield SheetRow(number, cells)
+def _filled_rows(file: Path, sheet: Worksheet) -> Iterator[SheetRow]:
+    sheet.reset_dimensions()  # The declared size is not used.
+    size = 0
+    for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
+        if number > MOST_ROWS:
+            raise _too_large(file, _("sheet {!r} has too many rows", sheet.title))
+        cells = [cell_text(value) for value in values]
+        while cells and not cells[-1].strip():
+            cells.pop()
+        size += sum(map(len, cells))
+        if size > MOST_TEXT:
+            raise _too_large(file, _("its cells have too much text"))
+        if cells:
+            yield SheetRow(number, cells)
 
 
 @contextmanager
