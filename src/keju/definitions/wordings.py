@@ -155,14 +155,9 @@ def wording_skip_reason(item: Item, name: str) -> str:
     return ""
 
 
-def joint_tasks() -> set[str]:
-    """The tasks of which a known wording asks several question forms in one prompt."""
-    return {
-        form.partition("/")[0]
-        for wording in (*wordings().values(), *_OWN.values())
-        for form, prompt in wording.prompts.items()
-        if prompt.also
-    }
+def known_wordings() -> tuple[Wording, ...]:
+    """Every wording of keju and of the user that this process knows."""
+    return (*wordings().values(), *_OWN.values())
 
 
 @cache
