@@ -22,8 +22,14 @@ from keju.benchmarks.obi_bench.readers.sources import (
     reader_of,
 )
 from keju.datasets.readers.base import join_names, source_bytes
-from keju.datasets.readers.box_fitting import Drawn, box_notes, fit_boxes, read_canvas
-from keju.datasets.readers.boxes import annotations_in, recognise_boxes
+from keju.datasets.readers.boxes import (
+    Drawn,
+    annotations_in,
+    box_notes,
+    fit_boxes,
+    read_canvas,
+    recognise_boxes,
+)
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import xml_roots
 from keju.datasets.store import DatasetWriter
