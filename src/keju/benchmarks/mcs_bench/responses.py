@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from keju.benchmarks.mcs_bench import BENCHMARK
-from keju.benchmarks.mcs_bench.texts import official_answer
+from keju.benchmarks.mcs_bench.script import official_answer
 from keju.datasets.readers.mapped import SOURCE_ID
 from keju.datasets.readers.records import Place
 from keju.definitions import (
