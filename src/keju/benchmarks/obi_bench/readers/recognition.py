@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +23,6 @@ from keju.benchmarks.obi_bench.readers.sources import (
 )
 from keju.datasets.readers.base import join_names, source_bytes
 from keju.datasets.readers.boxes import (
-    Drawn,
     annotations_in,
     box_notes,
     fit_boxes,
@@ -80,22 +79,33 @@ def read_recognition(
     paths = sorted(images_in(place).values(), key=place.name_of)
     annotations = annotations_in(place.folder, paths, skip_missing=settings.skip_missing)
     yield from annotations.notes
-    boxed, negatives, bare = _sort_images(place, paths, annotations.of)
-    if bare:
-        files = annotations.files
+    boxed = [path for path in paths if annotations.of.get(path)]
+    negatives = [path for path in paths if _NEGATIVES in place.name_of(path).split("/")[:-1]]
+    if boxed_negatives := set(boxed) & set(negatives):
+        raise DataError(
+            "boxes on images of {}: {}",
+            _NEGATIVES,
+            join_names(sorted(map(place.name_of, boxed_negatives))),
+            file=place.folder,
+            hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
+        )
+    used, files = {*boxed, *negatives}, annotations.files
+    if bare := [path for path in paths if path not in used]:
+        names = (
+            place.name_of(path) + (f" (nothing in {files[path].name})" if path in files else "")
+            for path in bare
+        )
+        hint = _(
+            "Draw them; or move images without characters into a folder {}; or skip them: "
+            "--option skip-missing=yes",
+            _NEGATIVES,
+        )
         note = n_(
             "{n:,} image without boxes: {}",
             "{n:,} images without boxes: {}",
             len(bare),
-            join_names(
-                place.name_of(path) + (f" (nothing in {files[path].name})" if path in files else "")
-                for path in bare
-            ),
-            hint=_(
-                "Draw them; or move images without characters into a folder {}; or skip them: "
-                "--option skip-missing=yes",
-                _NEGATIVES,
-            ),
+            join_names(names),
+            hint=hint,
         )
         if not settings.skip_missing:
             raise DataError(note, file=place.folder)
@@ -152,28 +162,6 @@ def read_recognition(
             undescribed,
         )
     yield from note_unlike_print(place.source, len(images))
-
-
-def _sort_images(
-    place: SourceFolder, paths: Sequence[Path], boxes: Mapping[Path, Sequence[Drawn]]
-) -> tuple[list[Path], list[Path], list[Path]]:
-    """The images with boxes, the negatives, and all others.
-
-    Raises:
-        DataError: boxes on an image of negatives.
-    """
-    boxed = [path for path in paths if boxes.get(path)]
-    negatives = [path for path in paths if _NEGATIVES in place.name_of(path).split("/")[:-1]]
-    if boxed_negatives := set(boxed) & set(negatives):
-        raise DataError(
-            "boxes on images of {}: {}",
-            _NEGATIVES,
-            join_names(sorted(map(place.name_of, boxed_negatives))),
-            file=place.folder,
-            hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
-        )
-    sorted_paths = {*boxed, *negatives}
-    return boxed, negatives, [path for path in paths if path not in sorted_paths]
 
 
 def _pattern(place: SourceFolder, writer: DatasetWriter, path: Path, data: bytes) -> Item:

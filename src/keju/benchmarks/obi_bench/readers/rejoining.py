@@ -45,7 +45,18 @@ def read_rejoining(
         DataError: no fragments, no file of pairs, one that names a fragment that is not there, or
             adjoins a fragment to itself or to another bone's.
     """
-    images, files = images_in(place), _files_of_pairs(place)
+    images = images_in(place)
+    suffixes = {"csv", "tsv", "jsonl", "json", "parquet", "xlsx", "txt"}
+    candidates = list(files_under(place.folder, suffixes))
+    files = [path for path in candidates if _PAIRS.fullmatch(path.name)]
+    if not files:
+        unlike = _(". Not recognised as pairs: {}", join_names(map(place.name_of, candidates)))
+        raise DataError(
+            "expected adjacency.csv, a list of pairs; found none{}",
+            unlike if candidates else "",
+            file=place.folder,
+            hint=_("Write it, or rename its file (see keju data formats obi-rejoining)"),
+        )
     joins, apart = _joins_in(place, images, files)
     alone = [fragment for fragment, others in joins.items() if not others]
     if len(alone) == len(joins):
@@ -107,26 +118,6 @@ def _fragment(place: SourceFolder, finder: ImageFinder, name: str, line: Place) 
             )
         )
     return fragment
-
-
-def _files_of_pairs(place: SourceFolder) -> list[Path]:
-    """The files of pairs.
-
-    Raises:
-        DataError: there is none.
-    """
-    suffixes = {"csv", "tsv", "jsonl", "json", "parquet", "xlsx", "txt"}
-    files = list(files_under(place.folder, suffixes))
-    pairs = [path for path in files if _PAIRS.fullmatch(path.name)]
-    if not pairs:
-        unlike = _(". Not recognised as pairs: {}", join_names(map(place.name_of, files)))
-        raise DataError(
-            "expected adjacency.csv, a list of pairs; found none{}",
-            unlike if files else "",
-            file=place.folder,
-            hint=_("Write it, or rename its file (see keju data formats obi-rejoining)"),
-        )
-    return pairs
 
 
 def _pairs(file: Path) -> Iterator[tuple[Place, str, str, bool]]:
