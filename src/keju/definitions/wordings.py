@@ -118,16 +118,12 @@ def wording(name: str) -> Wording:
     """
     if name == RELEASED:
         return Wording(what="as the benchmark released its prompts", source="")
-    found = _OWN.get(name) or wordings().get(name)
-    if found is None:
-        known = "; ".join(f"{each} ({about.what})" for each, about in wordings().items())
-        raise UsageError(
-            "no wording {!r}. Wordings: {}; {}; or your own with --prompts FILE",
-            name,
-            RELEASED,
-            known,
-        )
-    return found
+    if known := _OWN.get(name) or wordings().get(name):
+        return known
+    names = "; ".join(f"{other} ({about.what})" for other, about in wordings().items())
+    raise UsageError(
+        "no wording {!r}. Wordings: {}; {}; or your own with --prompts FILE", name, RELEASED, names
+    )
 
 
 def prompt_in_wording(item: Item, name: str) -> WordedPrompt | None:
@@ -188,12 +184,8 @@ def read_prompts(path: Path) -> str:
             problem = unknown_name(unknown[1], shape.__struct_fields__, "field")
         raise DataError(problem, file=path, hint=_HINT) from None
     if not _NAME.fullmatch(path.stem):
-        raise DataError(
-            "{!r} cannot be the name of a wording. Rename the file: letters, digits, dots, "
-            "underscores and hyphens",
-            path.stem,
-            file=path,
-        )
+        hint = _("Rename the file: letters, digits, dots, underscores and hyphens")
+        raise DataError("{!r} cannot be the name of a wording", path.stem, file=path, hint=hint)
     prompts: dict[str, WordedPrompt] = {}
     for form, prompt in file.prompts.items():
         try:
