@@ -121,7 +121,7 @@ def _value(item: Item, blank: str, convention: str, script: PromptScript) -> str
     own = blank in {"question", "options"}
     hint = _("Give the item's {}", blank) if own else _("Give its fields: {}", blank)
     if blank != "question" and item.verbatim:
-        hint = _("Its prompt is stored as a whole: use {{prompt}} in the wording")
+        hint = _("Use {prompt} in the wording")
     problem = _("the blank {{{}}} of task {!r} has no value", blank, item.task)
     raise DataError(problem, item=item.id, hint=hint)
 

@@ -184,8 +184,12 @@ def read_prompts(path: Path) -> str:
             problem = unknown_name(unknown[1], shape.__struct_fields__, "field")
         raise DataError(problem, file=path, hint=_HINT) from None
     if not _NAME.fullmatch(path.stem):
-        hint = _("Rename the file: letters, digits, dots, underscores and hyphens")
-        raise DataError("{!r} cannot be the name of a wording", path.stem, file=path, hint=hint)
+        raise DataError(
+            "{!r} cannot be the name of a wording. Rename the file: letters, digits, dots, "
+            "underscores and hyphens",
+            path.stem,
+            file=path,
+        )
     prompts: dict[str, WordedPrompt] = {}
     for form, prompt in file.prompts.items():
         try:
