@@ -400,8 +400,8 @@ def add_plugin_files(paths: Iterable[Path] = ()) -> None:
     Raises:
         PluginError: a file does not exist or cannot be imported.
     """
-    named = os.environ.get(PLUGIN_FILES, "").split(os.pathsep)
-    files = list(filter(None, dict.fromkeys([*named, *(str(path.absolute()) for path in paths)])))
+    files = os.environ.get(PLUGIN_FILES, "").split(os.pathsep)
+    files = list(filter(None, dict.fromkeys([*files, *(str(path.absolute()) for path in paths)])))
     if files:
         os.environ[PLUGIN_FILES] = os.pathsep.join(files)
     loaded = {source.path for source in _SOURCES.values()}

@@ -119,8 +119,8 @@ def _describe_error(name: str, text: str, kind: object, option_value: str | None
         problem = unknown_name(wrong["name"], sorted(map(str, list_allowed_values(kind))), word)
     elif wrong := _WRONG_TYPE.fullmatch(what):
         expected, actual = map(_name_types, wrong.groups())
-        shown = actual if option_value is None else repr(option_value)
-        problem = _("expected {}, got {}", expected, shown)
+        actual = actual if option_value is None else repr(option_value)
+        problem = _("expected {}, got {}", expected, actual)
     elif wrong := _LIMIT.fullmatch(what):
         kinds, of_length, *limit = wrong.groups()
         if of_length:

@@ -329,14 +329,14 @@ def _register(new: Definition) -> None:
             hint=_("Use one of: {}", ", ".join(published)),
         )
     for own in new.tasks:
-        if other := _tasks.get(own.id):
+        if namesake := _tasks.get(own.id):
             raise UsageError(
                 "{0}: the task {1!r} of {2} is also a task of {3} ({4}). Rename it in {2}",
                 new.place,
                 own.id,
                 new.name,
-                other.benchmark,
-                _known[other.benchmark].place,
+                namesake.benchmark,
+                _known[namesake.benchmark].place,
             )
     _known[new.name] = new
     _tasks.update((own.id, own) for own in new.tasks)

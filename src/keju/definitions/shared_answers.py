@@ -30,7 +30,7 @@ class SharedAnswers:
     def __init__(self, items: Iterable[Item]) -> None:
         self._others: dict[_Place, list[_Place]] = {}
         self._same_images: dict[_Place, list[_Place]] = {}
-        prompts = (pair for known in known_wordings() for pair in known.prompts.items())
+        prompts = (pair for wording in known_wordings() for pair in wording.prompts.items())
         joint_tasks = {form.partition("/")[0] for form, prompt in prompts if prompt.also}
         places_of_images: dict[tuple[str, ...], list[_Place]] = {}
         once = []
@@ -61,6 +61,8 @@ class SharedAnswers:
         if same_images := self._same_images.get(place):
             prompt = wording(response.wording).prompt(response.task, response.query)
             also = prompt.also if prompt else ()
-            places += [other for query in also for other in same_images if other.query == query]
-        for other in places:
-            yield replace(response, item=other.item, query=other.query, candidate=other.candidate)
+            places += [copy for query in also for copy in same_images if copy.query == query]
+        for target in places:
+            yield replace(
+                response, item=target.item, query=target.query, candidate=target.candidate
+            )

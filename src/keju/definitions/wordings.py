@@ -118,9 +118,9 @@ def wording(name: str) -> Wording:
     """
     if name == RELEASED:
         return Wording(what="as the benchmark released its prompts", source="")
-    if known := _OWN.get(name) or wordings().get(name):
-        return known
-    names = "; ".join(f"{other} ({about.what})" for other, about in wordings().items())
+    if declared := _OWN.get(name) or wordings().get(name):
+        return declared
+    names = "; ".join(f"{key} ({about.what})" for key, about in wordings().items())
     raise UsageError(
         "no wording {!r}. Wordings: {}; {}; or your own with --prompts FILE", name, RELEASED, names
     )

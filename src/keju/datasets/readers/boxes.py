@@ -655,7 +655,7 @@ def boxes_in(cell: object, images: tuple[ImageRef, ...], place: Place) -> tuple[
     except msgspec.ValidationError:
         problem = _("the answer {!r} is not a list of boxes of four numbers", shortened(str(cell)))
         raise place.error(problem, hint) from None
-    boxes = tuple(Box(x0=left, y0=top, x1=right, y1=bottom) for left, top, right, bottom in corners)
+    boxes = tuple(Box(x0=x0, y0=y0, x1=x1, y1=y1) for x0, y0, x1, y1 in corners)
     size = (images[0].width, images[0].height) if images else None
     if fault := next(filter(None, (box_fault(box, size) for box in boxes)), ""):
         raise place.error(_("the box {}", fault), hint)

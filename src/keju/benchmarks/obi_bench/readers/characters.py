@@ -19,7 +19,7 @@ from msgspec import Meta
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     DESCRIPTIONS,
-    SourceFolder,
+    Source,
     SourceSettings,
     add_queries,
     by_source,
@@ -108,7 +108,7 @@ class DecipheringSettings(SourceSettings, frozen=True, kw_only=True):
 class Crop(NamedTuple):
     """An image of a class: its source, its path in it, the part of the path for ids, its class."""
 
-    place: SourceFolder
+    source: Source
     name: str
     key: str
     label: str
@@ -116,23 +116,23 @@ class Crop(NamedTuple):
     @property
     def path(self) -> Path:
         """Its file."""
-        return self.place.folder / self.name
+        return self.source.folder / self.name
 
     @property
     def id(self) -> str:
         """Its name in ids and notes."""
-        return f"{self.place.source.name}/{self.key}"
+        return f"{self.source.name}/{self.key}"
 
     @property
     def owner(self) -> str:
         """Its class, after its source."""
-        return f"{self.place.source.name}/{self.label}"
+        return f"{self.source.name}/{self.label}"
 
 
 class Records(NamedTuple):
     """The images of a source by class, the characters of classes or ids, and notes."""
 
-    place: SourceFolder
+    source: Source
     classes: Mapping[str, list[Crop]]
     characters: Mapping[str, str]
     notes: Sequence[str]
@@ -154,7 +154,7 @@ class Records(NamedTuple):
 
     def about(self, crop: Crop) -> dict[str, str]:
         """Metadata of an image: class and file; character, origin and era as far as known."""
-        source = self.place.source
+        source = self.source
         _reason, groups = source.match(crop.name)
         code = groups.get("origin", "")
         facts = {
@@ -167,28 +167,27 @@ class Records(NamedTuple):
         return source.about | {key: value for key, value in facts.items() if value}
 
 
-def read_records(place: SourceFolder, *, strict: bool = True) -> Records:
+def read_records(source: Source, *, strict: bool = True) -> Records:
     """The images of a source by class, as the preset's expressions of paths say.
 
     Args:
-        place: the source.
+        source: the source.
         strict: refuse an image whose path fits no expression; else it is in no class.
 
     Raises:
         DataError: no images, or none that is used; a name that is not UTF-8, a link that leads out
             of the folder, a table of characters that is not readable.
     """
-    source = place.source
     classes: dict[str, list[Crop]] = {}
     skipped: Counter[str] = Counter()
     unfit: list[str] = []
-    names = sorted(images_in(place))
+    names = sorted(images_in(source))
     for name in names:
         reason, groups = source.match(name)
         if reason:
             skipped[reason] += 1
         elif groups:
-            crop = Crop(place, name, groups.get("key", name), groups["class"])
+            crop = Crop(source, name, groups.get("key", name), groups["class"])
             classes.setdefault(crop.label, []).append(crop)
         else:
             unfit.append(name)
@@ -196,7 +195,7 @@ def read_records(place: SourceFolder, *, strict: bool = True) -> Records:
         raise DataError(
             "the path of the image is not one of the layout of {}",
             source.name,
-            file=place.folder / (unfit or names)[0],
+            file=source.folder / (unfit or names)[0],
             hint=_(
                 "Move or remove it, or add what is missing. See: keju data formats obi-{}",
                 source.task,
@@ -207,23 +206,22 @@ def read_records(place: SourceFolder, *, strict: bool = True) -> Records:
         for name, count in sorted(skipped.items())
     ]
     characters = source.characters
-    if file := _characters_file(place):
+    if file := _characters_file(source):
         content = json_in(file, dict[str, str | int])
         characters = {key: str(value) for key, value in content.items()}
-    return Records(place, classes, characters, notes)
+    return Records(source, classes, characters, notes)
 
 
-def _characters_file(place: SourceFolder) -> Path | None:
+def _characters_file(source: Source) -> Path | None:
     """The table of characters in a source: by its name, then the one least deep."""
     files = [
         path
-        for path in files_under(place.folder, {"json"})
-        if path.name.casefold() in CHARACTER_TABLES
-        and not place.source.match(place.name_of(path))[0]
+        for path in files_under(source.folder, {"json"})
+        if path.name.casefold() in CHARACTER_TABLES and not source.match(source.name_of(path))[0]
     ]
     # In the folder that was given, beside the source's own: Key&Value.json beside EVOBC/.
-    tables = (path for path in place.src.iterdir() if path.name.casefold() in CHARACTER_TABLES)
-    files = files or [kept_inside(path, place.src) for path in tables]
+    tables = (path for path in source.src.iterdir() if path.name.casefold() in CHARACTER_TABLES)
+    files = files or [kept_inside(path, source.src) for path in tables]
 
     def order(path: Path) -> tuple[int, int, Path]:
         return CHARACTER_TABLES.index(path.name.casefold()), len(path.parts), path
@@ -283,10 +281,10 @@ class Copies:
         size = _size(crop.path)
         alike = self._alike.pop(size, [])  # Images of one size are read once.
         by_digest: dict[str, list[Crop]] = defaultdict(list)
-        for other in alike if len(alike) > 1 and size > 0 else ():
+        for image in alike if len(alike) > 1 and size > 0 else ():
             check_time()
             with suppress(OSError):  # Where it is drawn, reading it reports what is wrong.
-                by_digest[sha256_file(other.path)].append(other)
+                by_digest[sha256_file(image.path)].append(image)
         self._copies |= {copy.path: copies for copies in by_digest.values() for copy in copies}
         return self._copies.get(crop.path, [crop])
 
@@ -317,7 +315,7 @@ def order_of(crops: Sequence[Crop], seed: str) -> list[Crop]:
     by_name = {f"{crop.label}/{crop.name.rpartition('/')[2]}": crop for crop in crops}
     if len(by_name) < len(crops):
         by_name = {crop.name: crop for crop in crops}
-    source, label = crops[0].place.source.name, crops[0].label
+    source, label = crops[0].source.name, crops[0].label
     return [by_name[name] for name in draw_order(by_name, seed, source, label)]
 
 
@@ -332,7 +330,7 @@ def draw_classes(
     Raises:
         DataError: fewer classes than that have enough different images.
     """
-    source = records.place.source
+    source = records.source
     needed = source.gallery.references + source.gallery.queries
     small = {label for label, crops in records.classes.items() if len(crops) < needed}
     classes: dict[str, list[Crop]] = {}
@@ -361,7 +359,7 @@ def draw_classes(
             len(records.classes),
             needed,
             max(count, 1),
-            file=records.place.folder,
+            file=records.source.folder,
             hint="A class needs its references and queries, each an image of its own. Ask for "
             "fewer classes with --option classes=N; with mixed=yes, N is divided among all sources",
         )
@@ -379,7 +377,7 @@ def draw_distractors(
         DataError: there are not enough.
     """
     labels = records.classes.keys() - classes.keys()
-    order = draw_order(labels, seed, records.place.source.name, "distractors")
+    order = draw_order(labels, seed, records.source.name, "distractors")
     turns = sorted(
         (turn, rank, crop)
         for rank, label in enumerate(order)
@@ -392,7 +390,7 @@ def draw_distractors(
             "{} images of other classes; wanted are {} distractors",
             len(distractors),
             count,
-            file=records.place.folder,
+            file=records.source.folder,
             hint="Ask for less with --option distractors=N, or leave classes over for them: "
             "--option classes=N",
         )
@@ -403,23 +401,23 @@ def draw_distractors(
 
 
 def read_galleries(
-    places: Sequence[SourceFolder], writer: DatasetWriter, settings: ClassSettings
+    sources: Sequence[Source], writer: DatasetWriter, settings: ClassSettings
 ) -> Iterator[str]:
     """Draw classes, for retrieval also distractors, and make items of every query against them.
 
     Raises:
         DataError: no classes, or too few of them or of their images.
     """
-    sources = [read_records(place) for place in places]
+    all_records = [read_records(source) for source in sources]
     mixed = isinstance(settings, ClassificationSettings) and settings.mixed
     counts: dict[str, int] = {}
-    for group in [sources] if mixed else [[records] for records in sources]:
+    for group in [all_records] if mixed else [[records] for records in all_records]:
         copies = Copies(_crops_of(*group))
         references: list[Crop] = []
         distractors: list[Crop] = []
         queries: list[tuple[Crop, dict[str, str]]] = []
         for number, records in enumerate(group):
-            source = records.place.source
+            source = records.source
             count = source.gallery.classes
             if settings.classes:
                 count = settings.classes // len(group) + (number < settings.classes % len(group))
@@ -448,7 +446,7 @@ def read_galleries(
             pattern = Item(
                 id=query.id,
                 benchmark=BENCHMARK,
-                task=query.place.source.task,
+                task=query.source.task,
                 images=(_store(writer, query), *gallery),
                 relevant=tuple(relevant),
                 group=query.owner,
@@ -506,7 +504,7 @@ class Character(NamedTuple):
 
 
 def read_deciphering(
-    place: SourceFolder, writer: DatasetWriter, settings: DecipheringSettings
+    source: Source, writer: DatasetWriter, settings: DecipheringSettings
 ) -> Iterator[str]:
     """Read characters: two items an image, What and How.
 
@@ -518,8 +516,8 @@ def read_deciphering(
         DataError: neither a table nor a release; a table that is not as it should be; an image is
             missing or broken.
     """
-    table = read_descriptions(place)
-    records = read_records(place, strict=table is None)
+    table = read_descriptions(source)
+    records = read_records(source, strict=table is None)
     if table is None:
         characters, notes = _of_release(records, settings.seed)
     else:
@@ -529,7 +527,7 @@ def read_deciphering(
         pattern = Item(
             id=crop.id,
             benchmark=BENCHMARK,
-            task=place.source.task,
+            task=source.task,
             images=(ref,),
             group=group or ref.sha256,
             metadata={**metadata, **({} if description or group else {DECIPHERED: "no"})},
@@ -538,7 +536,7 @@ def read_deciphering(
     writer.declare(seed=settings.seed)
     bare = [character for character in characters if not character.description]
     unknown = [character.line for character in bare if not character.group]
-    yield from note_unlike_print(place.source, len(characters) - len(unknown))
+    yield from note_unlike_print(source, len(characters) - len(unknown))
     if bare:
         yield _(
             "{} of {} characters have no description (asked, not scored): {}. Write "
@@ -556,16 +554,16 @@ def _of_table(
     records: Records, table: Mapping[Path, Mapping[str, str]]
 ) -> tuple[list[Character], list[str]]:
     """The characters that a table lists, and notes; what it leaves empty is added of a release."""
-    place = records.place
+    source = records.source
     crops = {crop.path: crop for crop in _crops_of(records)}
     characters = []
     for path, cells in table.items():
-        name, text, frequency = place.name_of(path), cells["character"], cells["frequency"]
+        name, text, frequency = source.name_of(path), cells["character"], cells["frequency"]
         if path in crops:
             character = _released(records, crops[path])
         else:
-            crop = Crop(place, name, name, text or name)
-            character = Character(crop, crop.owner if text else "", place.source.about, name)
+            crop = Crop(source, name, name, text or name)
+            character = Character(crop, crop.owner if text else "", source.about, name)
         more = {
             "character": text,
             "subset": cells["subset"].casefold() or tier_of(int(frequency or 0)),
@@ -587,7 +585,7 @@ def _of_release(records: Records, seed: str) -> tuple[list[Character], list[str]
 
     Of a source whose characters have variants, that many images of each are drawn.
     """
-    copies, variants = Copies(_crops_of(records)), records.place.source.variants
+    copies, variants = Copies(_crops_of(records)), records.source.variants
     characters = [
         _released(records, crop)
         for _label, crops in sorted(records.classes.items())
@@ -604,7 +602,7 @@ def _of_release(records: Records, seed: str) -> tuple[list[Character], list[str]
 def _released(records: Records, crop: Crop) -> Character:
     """A character of a release, without a description."""
     count = len(records.classes[crop.label])
-    subsets = records.place.source.subsets
+    subsets = records.source.subsets
     metadata = records.about(crop) | {"frequency": str(count)}
     tier = tier_of(count)
     if _RADICAL in subsets:

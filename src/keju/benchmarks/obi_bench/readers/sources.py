@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -59,7 +59,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
 
 T = TypeVar("T", bound=SourceSettings)
 
-ReadSources = Callable[[Sequence["SourceFolder"], DatasetWriter, T], Iterator[str]]
+ReadSources = Callable[[Sequence["Source"], DatasetWriter, T], Iterator[str]]
 """Adds the items of the sources in a folder; yields notes for the user."""
 
 
@@ -90,7 +90,8 @@ class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One source of images, with the numbers that OBI-Bench prints of it; 0 where it prints none.
 
     `subsets` counts images by kind of character, `variants` those of one radical; `describes`
-    answers What where nothing else does.
+    answers What where nothing else does. `folder` contains the files of a source that is read, and
+    `src` is the path that was imported.
     """
 
     name: str = ""
@@ -106,11 +107,17 @@ class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     eras: dict[str, str] = msgspec.field(default_factory=dict)
     origins: dict[str, str] = msgspec.field(default_factory=dict)
     characters: dict[str, str] = msgspec.field(default_factory=dict)
+    folder: Path = Path()
+    src: Path = Path()
 
     @property
     def about(self) -> dict[str, str]:
         """The metadata of the source in every item."""
         return {"source": self.name} | ({"type": self.type} if self.type else {})
+
+    def name_of(self, path: Path) -> str:
+        """The path of a file from the folder on."""
+        return path.relative_to(self.folder).as_posix()
 
     def match(self, path: str) -> tuple[str, dict[str, str]]:
         """Why a path is skipped (empty if not) and its groups, by the first rule that fits it.
@@ -156,19 +163,7 @@ def sources(*tasks: str) -> tuple[Source, ...]:
     return tuple(source for name in tasks or TASKS for source in preset(name).sources.values())
 
 
-class SourceFolder(NamedTuple):
-    """A source, the folder that contains its files, and the path that was imported."""
-
-    source: Source
-    folder: Path
-    src: Path
-
-    def name_of(self, path: Path) -> str:
-        """The path of a file from the folder on."""
-        return path.relative_to(self.folder).as_posix()
-
-
-def sources_in(src: Path, task_id: str, name: str = "") -> list[SourceFolder]:
+def sources_in(src: Path, task_id: str, name: str = "") -> list[Source]:
     """The sources of a task whose files are in a folder.
 
     The source called `name`, if that is given; else those that the folders in `src` are named
@@ -182,42 +177,42 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[SourceFolder]:
     if not src.is_dir():
         raise DataError("expected a folder", file=src, hint="See: keju data detect SRC")
     shipped = preset(task_id)
-    known = ", ".join(shipped.sources)
+    names = ", ".join(shipped.sources)
     folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
-    named = {path: source for path in folders if (source := source_called(path.name))}
-    if name or not named:
+    source_of_folder = {path: source for path in folders if (source := source_called(path.name))}
+    if name or not source_of_folder:
         name = name or src.resolve().name
         check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
         own = Source(name=name, task=task_id, paths=shipped.paths, gallery=shipped.gallery)
         source = source_called(name) or own
         if source.task != task_id:
             raise UsageError(
-                "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, known
+                "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, names
             )
-        return [SourceFolder(source, src, src)]
-    places = [
-        SourceFolder(source, path, src)
+        return [replace(source, folder=src, src=src)]
+    located = [
+        replace(source, folder=path, src=src)
         for source in shipped.sources.values()
-        for path, other in named.items()
-        if other == source
+        for path, named_source in source_of_folder.items()
+        if named_source == source
     ]
     # OBC beside EVOBC repeats some of its images.
     strange = [
         path.name
         for path in folders
-        if path not in named
-        and not any(place.source.match(f"{path.name}/-")[0] for place in places)
+        if path not in source_of_folder
+        and not any(source.match(f"{path.name}/-")[0] for source in located)
     ]
-    if strange or not places:
+    if strange or not located:
         raise DataError(
             "expected folders called after sources of {} ({}); found also {}",
             task_id,
-            known,
+            names,
             join_names(strange or [path.name for path in folders]),
             file=src,
             hint="Move the others elsewhere, or name one source for all: --option source=NAME",
         )
-    return places
+    return located
 
 
 def source_called(name: str) -> Source | None:
@@ -228,19 +223,19 @@ def source_called(name: str) -> Source | None:
     return None
 
 
-def images_in(place: SourceFolder) -> dict[str, Path]:
+def images_in(source: Source) -> dict[str, Path]:
     """The images of a source by their paths in it.
 
     Raises:
         DataError: there are none, or the name of one or of its folder is not UTF-8.
     """
-    images = {place.name_of(path): path for path in image_files(place.folder)}
+    images = {source.name_of(path): path for path in image_files(source.folder)}
     if not images:
         raise DataError(
             "the folder has no images of {}",
-            place.source.name,
-            file=place.folder,
-            hint=_("See the layout: keju data formats obi-{}", place.source.task),
+            source.name,
+            file=source.folder,
+            hint=_("See the layout: keju data formats obi-{}", source.task),
         )
     for name, path in images.items():
         for part in () if name.isascii() else name.split("/"):
@@ -248,7 +243,7 @@ def images_in(place: SourceFolder) -> dict[str, Path]:
     return images
 
 
-def read_descriptions(place: SourceFolder) -> dict[Path, dict[str, str]] | None:
+def read_descriptions(source: Source) -> dict[Path, dict[str, str]] | None:
     """The lines of the table ``descriptions`` by their image; None if the source has no such table.
 
     A line has a text for each column, empty for a missing cell, and its place as ``line``. Images
@@ -258,13 +253,13 @@ def read_descriptions(place: SourceFolder) -> dict[Path, dict[str, str]] | None:
         DataError: the source has several tables, a column or an image is missing, a frequency is
             not a whole number, or an image is listed twice.
     """
-    file = find_table(place.folder, DESCRIPTIONS)
+    file = find_table(source.folder, DESCRIPTIONS)
     if file is None:
         return None
     rows = all_rows(file)
     roles = {column: [column] for column in _COLUMNS}
     fields = map_fields(file, [cells for _place, cells in rows], roles, optional=_COLUMNS[2:])
-    folders = (place.folder, place.folder / "images")
+    folders = (source.folder, source.folder / "images")
     described: dict[Path, dict[str, str]] = {}
     for line, cells in rows:
         texts = dict.fromkeys(_COLUMNS, "")
@@ -303,14 +298,14 @@ def note_unlike_print(source: Source, images: int) -> Iterator[str]:
 
 
 def by_source(
-    read_source: Callable[[SourceFolder, DatasetWriter, T], Iterator[str]],
+    read_source: Callable[[Source, DatasetWriter, T], Iterator[str]],
 ) -> ReadSources[T]:
     """Read one source after the other, each with its name before its notes."""
 
-    def read(places: Sequence[SourceFolder], writer: DatasetWriter, settings: T) -> Iterator[str]:
-        for place in places:
-            for note in read_source(place, writer, settings):
-                yield _("{}: {}", place.source.name, note)
+    def read(sources: Sequence[Source], writer: DatasetWriter, settings: T) -> Iterator[str]:
+        for source in sources:
+            for note in read_source(source, writer, settings):
+                yield _("{}: {}", source.name, note)
 
     return read
 
@@ -333,9 +328,9 @@ def reader_of(
     shipped = preset(task_id)
 
     def read(src: Path, writer: DatasetWriter, settings: T) -> Iterator[str]:
-        places = sources_in(src, task_id, settings.source)
-        writer.declare(sources=", ".join(place.source.name for place in places))
-        return read_sources(places, writer, settings)
+        located = sources_in(src, task_id, settings.source)
+        writer.declare(sources=", ".join(source.name for source in located))
+        return read_sources(located, writer, settings)
 
     def detect(listing: Listing) -> Detection | None:
         tasks = _tasks_named(listing)
@@ -364,6 +359,6 @@ def _tasks_named(listing: Listing) -> set[str]:
     Empty where they are not named after any source.
     """
     tops = {path.parts[0] for path in listing.files if len(path.parts) > 1}
-    named = [*filter(None, map(source_called, tops))]
+    tasks = {source.task for name in tops if (source := source_called(name))}
     own = source_called(listing.root.resolve().name)
-    return {source.task for source in named or filter(None, [own])}
+    return tasks or ({own.task} if own else set())
