@@ -333,32 +333,25 @@ def reader_of(
         return read_sources(located, writer, settings)
 
     def detect(listing: Listing) -> Detection | None:
-        tasks = _tasks_named(listing)
+        own_name = listing.root.resolve().name
+        # The tasks of the sources that folders, else the folder itself, are named after.
+        tops = {path.parts[0] for path in listing.files if len(path.parts) > 1}
+        tasks = {source.task for name in tops if (source := source_called(name))}
+        if not tasks and (source := source_called(own_name)):
+            tasks = {source.task}
         if not (listing.src.is_dir() and listing.images) or (tasks and task_id not in tasks):
             return None
-        fit, source = (1.0, "") if tasks else guess(listing)
+        fit, name = (1.0, "") if tasks else guess(listing)
         if not fit:
             return None
         # Folders of classes suit two tasks alike.
-        fit = min(1.0, fit + 0.1 * (task_id in listing.root.resolve().name.casefold()))
+        fit = min(1.0, fit + 0.1 * (task_id in own_name.casefold()))
         images = n_("{n:,} image", "{n:,} images", len(listing.images))
         what = _("OBI-Bench's {}: {}", task_id, images)
-        own = source or ("" if tasks else listing.root.resolve().name)
         try:
-            sources_in(listing.src, task_id, own)
+            sources_in(listing.src, task_id, name or ("" if tasks else own_name))
         except KejuError as error:
             return Detection(fit / 2, what, missing=error_text(error))
-        return Detection(fit, what, {"source": source} if source else {})
+        return Detection(fit, what, {"source": name} if name else {})
 
     return Reader(f"obi-{task_id}", shipped.what, shipped.layout, read, settings_type, detect)
-
-
-def _tasks_named(listing: Listing) -> set[str]:
-    """The tasks of the sources that folders in a listing, else the folder itself, are named after.
-
-    Empty where they are not named after any source.
-    """
-    tops = {path.parts[0] for path in listing.files if len(path.parts) > 1}
-    tasks = {source.task for name in tops if (source := source_called(name))}
-    own = source_called(listing.root.resolve().name)
-    return tasks or ({own.task} if own else set())
