@@ -13,12 +13,13 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
@@ -86,11 +87,13 @@ class Installed(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """The plug-in that registered a name, and its value."""
+    """The value of a name, and the plug-in that registered it."""
 
-    plugin: Plugin
     thing: Any
+    plugin: Plugin
 
+
+_BENCHMARKS = "keju.benchmarks"
 
 _CLAIMS: dict[tuple[str, str], Claim] = {}
 """The names that plug-ins registered, by kind and name."""
@@ -115,7 +118,7 @@ def register(kind: str, name: str, thing: object, function: F) -> F:
     other = _CLAIMS.get((kind, name))
     if other and other.plugin.name != plugin.name:
         raise _make_clash(kind, name, other.plugin, plugin)
-    _CLAIMS[kind, name] = Claim(plugin, thing)
+    _CLAIMS[kind, name] = Claim(thing, plugin)
     return function
 
 
@@ -180,28 +183,25 @@ class Registry(Mapping[str, T]):
         own, claim = self.builtin.get(name), self._claim(name)
         if own is not None and claim:
             raise _make_clash(self.kind, name, "keju", claim.plugin)
-        if isinstance(own, str):
-            module, _colon, attribute = own.partition(":")
-            own = getattr(import_module(module), attribute)
-        if own is None and claim is None:
+        if claim:
+            return cast("T", claim.thing)
+        if own is None:
             raise list_broken().get(name) or KeyError(name)
-        return cast("T", claim.thing if claim else own)
+        return cast("T", resolve_name(own) if isinstance(own, str) else own)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and (name in self.builtin or name in list(self))
 
     def __iter__(self) -> Iterator[str]:
         yield from self.builtin
-        load_installed()
-        names = {*(name for kind, name in _CLAIMS if kind == self.kind), *list_broken()}
-        yield from sorted(names - self.builtin.keys())
+        yield from sorted({*list_claims(self.kind), *list_broken()} - self.builtin.keys())
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def _claim(self, name: str) -> Claim | None:
         """The claim of a plug-in to a name; a built-in name imports no package."""
-        load_plugin_files() if name in self.builtin else load_installed()
+        add_plugin_files() if name in self.builtin else load_installed()
         return _CLAIMS.get((self.kind, name))
 
     def plugin_of(self, name: str) -> Plugin | None:
@@ -309,15 +309,13 @@ def naming_faults() -> Iterator[None]:
         raise
 
 
-@contextmanager
-def _loading(place: object) -> Iterator[None]:
-    """Import a plug-in inside; an exception becomes its error."""
-    try:
-        yield
-    except PluginError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise PluginError("plug-in {}: {}", place, describe_exception(error)) from error
+def _import_error(place: object, error: BaseException) -> PluginError:
+    """The error about a plug-in whose import raised another one."""
+    if isinstance(error, PluginError):
+        return error
+    fault = PluginError("plug-in {}: {}", place, describe_exception(error))
+    fault.__cause__ = error
+    return fault
 
 
 def load_installed() -> list[Installed]:
@@ -328,17 +326,22 @@ def load_installed() -> list[Installed]:
     Raises:
         PluginError: a plug-in file cannot be imported.
     """
-    load_plugin_files()
+    add_plugin_files()
     for point in _read_entry_points():
         if point not in _IMPORTED:
             _IMPORTED[point] = None
-            place = f"{point.plugin} (entry point {point.name} = {point.module})"
             try:
-                with _loading(place):
-                    import_module(point.module)
-            except PluginError as error:
-                _IMPORTED[point] = error
+                import_module(point.module)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - of any kind
+                place = f"{point.plugin} (entry point {point.name} = {point.module})"
+                _IMPORTED[point] = _import_error(place, error)
     return [point for point, broken in _IMPORTED.items() if broken is None]
+
+
+def list_claims(kind: str) -> dict[str, Claim]:
+    """List what plug-ins registered of a kind, by name, in the order of the names."""
+    load_installed()
+    return {name: claim for (group, name), claim in sorted(_CLAIMS.items()) if group == kind}
 
 
 def list_broken() -> dict[str, PluginError]:
@@ -387,28 +390,28 @@ def _find_provider(module: str) -> Plugin:
     return PluginSource(str(file), file.read_bytes()).plugin
 
 
-def add_plugin_files(paths: Iterable[Path]) -> None:
-    """Load plug-in files that the user named, in this process and in every process it starts."""
-    named = os.environ.get(PLUGIN_FILES, "").split(os.pathsep)
-    names = dict.fromkeys([*named, *(str(path.absolute()) for path in paths)])
-    os.environ[PLUGIN_FILES] = os.pathsep.join(filter(None, names))
-    load_plugin_files()
+def add_plugin_files(paths: Iterable[Path] = ()) -> None:
+    """Load the plug-in files that KEJU_PLUGINS names and that are not loaded yet.
 
-
-def load_plugin_files() -> None:
-    """Load the files that KEJU_PLUGINS names and that are not loaded yet.
+    Args:
+        paths: files that the user named. They are added to KEJU_PLUGINS, for every process that
+            this one starts.
 
     Raises:
         PluginError: a file does not exist or cannot be imported.
     """
+    files = os.environ.get(PLUGIN_FILES, "").split(os.pathsep)
+    files = list(filter(None, dict.fromkeys([*files, *(str(path.absolute()) for path in paths)])))
+    if files:
+        os.environ[PLUGIN_FILES] = os.pathsep.join(files)
     loaded = {source.path for source in _SOURCES.values()}
-    for path in os.environ.get(PLUGIN_FILES, "").split(os.pathsep):
-        if path and path not in loaded:
+    for file in files:
+        if file not in loaded:
             try:
-                code = Path(path).read_bytes()
+                code = Path(file).read_bytes()
             except OSError as error:
-                raise PluginError("plug-in {}: {}", path, error.strerror or error) from None
-            load_sources([PluginSource(path, code)])
+                raise PluginError("plug-in {}: {}", file, error.strerror or error) from None
+            load_sources([PluginSource(file, code)])
 
 
 def load_sources(sources: Iterable[PluginSource]) -> None:
@@ -420,14 +423,13 @@ def load_sources(sources: Iterable[PluginSource]) -> None:
         module.__file__ = source.path
         _SOURCES[source.module] = source
         try:
-            with _loading(source.path):
-                exec(compile(source.code, source.path, "exec"), vars(module))  # noqa: S102 - the user's
-        except PluginError:
+            exec(compile(source.code, source.path, "exec"), vars(module))  # noqa: S102 - the user's
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - of any kind
             # The next use loads it again, as the user has corrected it by then.
             del _SOURCES[source.module]
             for key in [key for key, claim in _CLAIMS.items() if claim.plugin == source.plugin]:
                 del _CLAIMS[key]
-            raise
+            raise _import_error(source.path, error) from error.__cause__
 
 
 def list_plugin_sources() -> tuple[PluginSource, ...]:
@@ -437,23 +439,21 @@ def list_plugin_sources() -> tuple[PluginSource, ...]:
 
 def has_plugin(name: str) -> bool:
     """Return whether a plug-in is there: a file NAME.py, loaded or imported, or a distribution."""
-    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - slow
-
-    load_plugin_files()
+    add_plugin_files()
     if name.endswith(".py"):
         plugins = [*(source.plugin for source in _SOURCES.values())]
         plugins += [claim.plugin for claim in _CLAIMS.values() if claim.plugin.sha256]
         return name in {plugin.name for plugin in plugins}
-    try:
-        distribution(name)
-    except (PackageNotFoundError, ValueError):
-        return False
-    return True
+    from importlib.metadata import distribution  # noqa: PLC0415 - slow to import
+
+    with suppress(ModuleNotFoundError, ValueError):
+        return bool(distribution(name))
+    return False
 
 
 def list_shipped_folders() -> tuple[Traversable, ...]:
     """List the directories of the bundled benchmarks, in the order of lists."""
-    return tuple(files(module) for module in _import_benchmarks())
+    return tuple(map(files, import_module(_BENCHMARKS).folders()))
 
 
 def list_provided(kind: str) -> dict[str, str]:
@@ -461,14 +461,5 @@ def list_provided(kind: str) -> dict[str, str]:
 
     By name it is ``module:ATTRIBUTE``; for metrics only the module, whose import declares them.
     """
-    return {
-        name: target
-        for module in _import_benchmarks()
-        for name, target in module.PROVIDES.get(kind, {}).items()
-    }
-
-
-@cache
-def _import_benchmarks() -> tuple[ModuleType, ...]:
-    names = import_module("keju.benchmarks").folders()
-    return tuple(import_module(f"keju.benchmarks.{name}") for name in names)
+    declared = (folder.PROVIDES.get(kind, {}) for folder in import_module(_BENCHMARKS).folders())
+    return {name: target for targets in declared for name, target in targets.items()}

@@ -106,34 +106,30 @@ def convert_settings(
 
 
 def _describe_error(name: str, text: str, kind: object, option_value: str | None) -> Text:
-    """Describe the error of a value, without the parser's notation of places and types.
+    """Describe the parser's error about a setting without its notation of places and types.
 
-    Args:
-        name: the setting.
-        text: the parser's error.
-        kind: the type of the setting.
-        option_value: the value of an option, which is shown; None for a value of a table.
+    `option_value` is the value of an option, which is shown; None for a value of a table.
     """
     at = _AT.search(text)
     what = text[: at.start()] if at else text
-    where = f"{name}{at['key'].replace('[...]', '')}" if at else name
+    where = name + at["key"].replace("[...]", "") if at else name
+    problem: str = f"{what[0].lower()}{what[1:]}"
     if wrong := _ENUM.fullmatch(what):
         word = "key" if at and at["of_keys"] else "value"
-        allowed = sorted(map(str, list_allowed_values(kind)))
-        return _("{}: {}", where, unknown_name(wrong["name"], allowed, word))
-    if wrong := _WRONG_TYPE.fullmatch(what):
+        problem = unknown_name(wrong["name"], sorted(map(str, list_allowed_values(kind))), word)
+    elif wrong := _WRONG_TYPE.fullmatch(what):
         expected, actual = map(_name_types, wrong.groups())
         actual = actual if option_value is None else repr(option_value)
-        return _("{}: {}", where, _("expected {}, got {}", expected, actual))
-    if wrong := _LIMIT.fullmatch(what):
+        problem = _("expected {}, got {}", expected, actual)
+    elif wrong := _LIMIT.fullmatch(what):
         kinds, of_length, *limit = wrong.groups()
         if of_length:
-            return _("{}: {}", where, _("expected {} of length {} {}", _name_types(kinds), *limit))
-        bound = _("expected {} {} {}", _name_types(kinds), *limit)
-        if option_value is not None:
-            bound = _("{}, got {!r}", bound, option_value)
-        return _("{}: {}", where, bound)
-    return _("{}: {}", where, f"{what[0].lower()}{what[1:]}")
+            problem = _("expected {} of length {} {}", _name_types(kinds), *limit)
+        else:
+            problem = _("expected {} {} {}", _name_types(kinds), *limit)
+            if option_value is not None:
+                problem = _("{}, got {!r}", problem, option_value)
+    return _("{}: {}", where, problem)
 
 
 def _name_types(kinds: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw
 
-from keju.datasets.readers.box_fitting import Canvas, Drawn, fit_boxes, read_canvas
+from keju.datasets.readers.boxes import Canvas, Drawn, fit_boxes, read_canvas
 from keju.datasets.readers.records import Place
 from keju.errors import DataError
 from keju.items import Box

@@ -16,7 +16,7 @@ import pytest
 from msgspec.structs import replace
 
 from keju.benchmarks.mcs_bench.responses import export_responses
-from keju.benchmarks.mcs_bench.texts import official_answer
+from keju.benchmarks.mcs_bench.script import official_answer
 from keju.datasets.store import DatasetWriter
 from keju.definitions import has_reference, prompt_of, query_of, task
 from keju.encoders import Encoders, parse_semantic

@@ -14,8 +14,7 @@ from rapidfuzz.distance import LCSseq, Levenshtein
 from keju import metrics
 from keju.benchmarks.mcs_bench import metrics as official
 from keju.benchmarks.mcs_bench import script
-from keju.benchmarks.mcs_bench import texts as mcs_texts
-from keju.benchmarks.mcs_bench.texts import official_clean
+from keju.benchmarks.mcs_bench.script import official_clean
 from keju.metrics import EditCounts
 from keju.scoring.metric import keju_metrics
 from keju.text import Pair, official_convert
@@ -54,21 +53,21 @@ def exchange_rates(monkeypatch, form: str, rates: Callable[[str, str], metrics.P
 
 def convert_before_clean(monkeypatch):
     def swapped(case):
-        truth = official_clean(mcs_texts.simplified_answer(case))
+        truth = official_clean(script.simplified_answer(case))
         return Pair(truth, official_clean(official_convert(case.text)))
 
-    monkeypatch.setattr(mcs_texts, "cleaned_pair", swapped)
+    monkeypatch.setattr(script, "cleaned_pair", swapped)
 
 
 def convert_before_clean_for_acc(monkeypatch):
     def swapped(case):
         return official_clean(official_convert(case.text))
 
-    monkeypatch.setattr(mcs_texts, "cleaned", swapped)
+    monkeypatch.setattr(script, "cleaned", swapped)
 
 
 def opencc_for_zhconv(monkeypatch):
-    monkeypatch.setattr(mcs_texts, "official_convert", opencc.OpenCC("t2s").convert)
+    monkeypatch.setattr(script, "official_convert", opencc.OpenCC("t2s").convert)
 
 
 def subsequence_for_cr(monkeypatch):
@@ -76,7 +75,7 @@ def subsequence_for_cr(monkeypatch):
         hits = LCSseq.similarity(reference, hypothesis)
         return EditCounts(hits, 0, len(reference) - hits, len(hypothesis) - hits)
 
-    monkeypatch.setattr(mcs_texts, "official_edits", counts)
+    monkeypatch.setattr(script, "official_edits", counts)
 
 
 def editops_for_cr(monkeypatch):
@@ -85,7 +84,7 @@ def editops_for_cr(monkeypatch):
         changed, gone, new = (tags.count(tag) for tag in ("replace", "delete", "insert"))
         return EditCounts(len(reference) - changed - gone, changed, gone, new)
 
-    monkeypatch.setattr(mcs_texts, "official_edits", counts)
+    monkeypatch.setattr(script, "official_edits", counts)
 
 
 def bags_for_sets(monkeypatch):
@@ -131,7 +130,7 @@ def marks_once_each(monkeypatch):
 
 
 def no_wrap_at_the_first_mark(monkeypatch):
-    unchanged = official.official_punctuation_prf
+    unchanged = script.official_punctuation_prf
 
     def rates(reference, hypothesis):
         return unchanged(reference, hypothesis.lstrip("。，"))

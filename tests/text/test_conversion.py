@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from keju.benchmarks.mcs_bench.texts import official_clean
+from keju.benchmarks.mcs_bench.script import official_clean
 from keju.text import official_convert
 
 

@@ -3,8 +3,8 @@
 from keju.definitions.forms import QuestionForms as QuestionForms
 from keju.definitions.forms import question_form as question_form
 from keju.definitions.forms import question_forms_of as question_forms_of
-from keju.definitions.options import options_in as options_in
 from keju.definitions.prompts import choices_of as choices_of
+from keju.definitions.prompts import options_in as options_in
 from keju.definitions.prompts import options_of as options_of
 from keju.definitions.prompts import prompt_of as prompt_of
 from keju.definitions.prompts import query_of as query_of

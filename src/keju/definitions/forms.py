@@ -11,19 +11,13 @@ from keju.items import Item
 
 
 class QuestionForm(NamedTuple):
-    """A task (`query` is None), or one question form of it."""
+    """A task, or one question form of it, by its name such as ``recognition/Where``."""
 
-    task: str
-    query: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The form as users write it, such as ``recognition/Where``."""
-        return self.task if self.query is None else f"{self.task}/{self.query}"
+    name: str
 
     def takes(self, task_id: str, query: str) -> bool:
         """Whether this form includes the questions of that task and query."""
-        return task_id == self.task and self.query in (None, query)
+        return self.name in {task_id, f"{task_id}/{query}"}
 
 
 class QuestionForms:
@@ -41,11 +35,9 @@ def question_form(name: str) -> QuestionForm:
     """The question form of that name: ``TASK``, or ``TASK/QUERY``."""
     task_id, separator, query = name.partition("/")
     queries = [declared.name for declared in task(task_id).queries]
-    if not separator:
-        return QuestionForm(task_id)
-    if not query or query not in queries:
+    if separator and (not query or query not in queries):
         raise UsageError(unknown_name(name, name_forms(task_id, queries), "question form"))
-    return QuestionForm(task_id, query)
+    return QuestionForm(name)
 
 
 def name_forms(task_id: str, queries: Iterable[str]) -> list[str]:
@@ -56,4 +48,4 @@ def name_forms(task_id: str, queries: Iterable[str]) -> list[str]:
 def question_forms_of(items: Iterable[Item]) -> list[str]:
     """The names of the tasks of these items, and of their question forms if a task has several."""
     places = {(item.task, query) for item in items for query in ("", item.query)}
-    return [f"{task_id}/{query}" if query else task_id for task_id, query in sorted(places)]
+    return [name for task_id, query in sorted(places) for name in name_forms(task_id, [query])]

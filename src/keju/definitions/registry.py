@@ -55,9 +55,11 @@ _tasks: dict[str, Task] = {}
 def _all() -> dict[str, Definition]:
     if not _known:
         own_pages = files("keju.definitions").joinpath("data", "pages.toml")
-        for file in (*(each.joinpath(FILE) for each in list_shipped_folders()), own_pages):
+        for file in (*(folder.joinpath(FILE) for folder in list_shipped_folders()), own_pages):
             folder = Path(str(file)).parent
-            _add(parse_definition(file.read_text("utf-8"), "keju", bundled=True, folder=folder))
+            new = parse_definition(file.read_text("utf-8"), "keju", bundled=True, folder=folder)
+            _known[new.name] = new
+            _tasks.update((own.id, own) for own in new.tasks)
     return _known
 
 
@@ -88,7 +90,7 @@ def benchmark_title(name: str) -> str:
 def official_source(name: str) -> str:
     """The benchmark that provides the `official` metrics of a benchmark: usually itself."""
     entry = definition(name)
-    return (entry.official_as or name) if entry else name
+    return (entry and entry.official_as) or name
 
 
 def is_shipped(name: str) -> bool:
@@ -252,8 +254,7 @@ def register_definition(text: str, place: str, folder: Path | None = None) -> De
         new = parse_definition(text, place, folder=folder)
         entry = _known.get(new.name)
         if entry is None:
-            _check(new)
-            _add(new)
+            _register(new)
             return new
         if entry.content != parse_definition(text, place, bundled=entry.shipped).content:
             raise UsageError(
@@ -277,8 +278,7 @@ def _register_installed(wanted: Callable[[Definition], bool]) -> None:
     _all()
     for new in _iter_installed():
         if new.name not in _known and wanted(new):
-            _check(new)
-            _add(new)
+            _register(new)
 
 
 def _iter_installed() -> Iterator[Definition]:
@@ -296,23 +296,8 @@ def _read_installed(path: Path, package: str) -> Definition:
     return parse_definition(toml_text(path, _NOT_ONE), place, folder=path.parent)
 
 
-def _add(new: Definition) -> None:
-    for own in new.tasks:
-        if (other := _tasks.get(own.id)) is not None:
-            raise UsageError(
-                "{0}: the task {1!r} of {2} is also a task of {3} ({4}). Rename it in {2}",
-                new.place,
-                own.id,
-                new.name,
-                other.benchmark,
-                _known[other.benchmark].place,
-            )
-    _known[new.name] = new
-    _tasks.update((own.id, own) for own in new.tasks)
-
-
-def _check(new: Definition) -> None:
-    """Check that the plug-ins of a definition are there, and the benchmark of `official_as` too.
+def _register(new: Definition) -> None:
+    """Register a definition whose plug-ins and `official_as` exist, and whose tasks are new.
 
     A plug-in file is code: one beside the definition is loaded only if the user named that file.
     """
@@ -343,3 +328,15 @@ def _check(new: Definition) -> None:
             file=new.place,
             hint=_("Use one of: {}", ", ".join(published)),
         )
+    for own in new.tasks:
+        if namesake := _tasks.get(own.id):
+            raise UsageError(
+                "{0}: the task {1!r} of {2} is also a task of {3} ({4}). Rename it in {2}",
+                new.place,
+                own.id,
+                new.name,
+                namesake.benchmark,
+                _known[namesake.benchmark].place,
+            )
+    _known[new.name] = new
+    _tasks.update((own.id, own) for own in new.tasks)

@@ -40,12 +40,13 @@ BLANK = re.compile(r"\{([a-z_]+)\}")
 """A placeholder of a template."""
 
 _WRONG_BLANK = re.compile(r"\{(?![a-z_]+\})([A-Za-z_][A-Za-z0-9_ ]*)\}")
+_UNKNOWN = re.compile("unknown field `(.+?)`")
 _PAIR_FORMS = ("yes-no", "probability")
 _Table = dict[str, Any]
 _Shape = TypeVar("_Shape")
 
 
-class Query(Record, frozen=True, kw_only=True):
+class Query(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One question form of a task.
 
     A task's only query is named ``""``. `ask` has placeholders such as ``{question}`` or
@@ -86,7 +87,7 @@ class Query(Record, frozen=True, kw_only=True):
         return "\n".join(filter(None, (self.ask, self.requirement)))
 
 
-class Task(Record, frozen=True, kw_only=True):
+class Task(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One task of a benchmark.
 
     `from_paper` means that the definition is bundled and has what a paper states: counts of items
@@ -136,7 +137,7 @@ class Task(Record, frozen=True, kw_only=True):
         return len({(item.query, item.id) for item in items})
 
 
-class Mean(Record, frozen=True, kw_only=True):
+class Mean(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A mean in addition to the overall mean: over domains, of some tasks only.
 
     `formats` are the formats of its tasks, and `without` the ids of tasks that do not count.
@@ -152,7 +153,7 @@ class Mean(Record, frozen=True, kw_only=True):
         ]
 
 
-class Drafts(Record, frozen=True, kw_only=True):
+class Drafts(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The tasks that `keju build draft` makes from a kind of draft.
 
     `tasks` are those that the drafts can be of, that of new items first. `show` is the material
@@ -163,7 +164,7 @@ class Drafts(Record, frozen=True, kw_only=True):
     show: Literal["", "text", "image", "image-and-text"] = ""
 
 
-class Definition(Record, frozen=True, kw_only=True):
+class Definition(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A benchmark: its metadata, and its tasks in their order.
 
     `title` and `title_zh` are the name in headings. `plugins` are the distributions and files that
@@ -213,23 +214,8 @@ class Definition(Record, frozen=True, kw_only=True):
         return replace(self, text="", place="", shipped=False, folder=None)
 
 
-_COMPUTED: dict[type[Record], set[str]] = {
-    Definition: {"text", "place", "shipped", "folder"},
-    Task: {"id", "benchmark", "domain_zh", "direction_zh", "count_kind", "from_paper"},
-    Query: {"name", "answer_language"},
-    Mean: set(),
-    Drafts: set(),
-}
-"""The fields of the records that their tables cannot have: the file has them elsewhere."""
-
-_KEYS: dict[type, list[str]] = {
-    shape: [name for name in shape.__struct_fields__ if name not in computed]
-    for shape, computed in _COMPUTED.items()
-}
-"""The keys that a table of a record can have."""
-
-_OF_TABLES = ("means", "drafts", "tasks")
-"""The keys of the file whose tables are read one by one, so that an error names its table."""
+_QUERY_KEYS = [key for key in Query.__struct_fields__ if key not in {"name", "answer_language"}]
+"""The keys of a query's table."""
 
 
 def parse_definition(
@@ -249,38 +235,38 @@ def parse_definition(
     """
     table = parse_toml(text, file=place, problem="not a benchmark definition")
     try:
-        definition = _definition(table, bundled)
+        rows = {
+            key: _read(key, table.pop(key, {}), dict[str, _Table])
+            for key in ("tasks", "means", "drafts")
+        }
+        file = _read("", table, Definition, text=text, place=place, shipped=bundled, folder=folder)
+        _check_name("", file.name, NAME)
+        for name, family in file.families.items():
+            # A family is checked alone too, so that an error does not name one of its tasks.
+            item = f"families.{name}"
+            _check_known(item, [family.get("form", "text")], get_args(AnswerForm), "answer form")
+            query = {"form": "text", "strict": [], **family}
+            _read(item, query, Query, name="", answer_language="")
+        has_official = any(family.get("official") for family in file.families.values())
+        from_paper = bundled and has_official and file.count_kind != "open"
+        tasks = tuple(_task(file, id_, row, from_paper) for id_, row in rows["tasks"].items())
+        means = {name: _read(f"means.{name}", row, Mean) for name, row in rows["means"].items()}
+        drafts = {
+            name: _read(f"drafts.{name}", row, Drafts) for name, row in rows["drafts"].items()
+        }
+        file = replace(file, tasks=tasks, means=means, drafts=drafts)
+        _check_content(file)
     except DataError as error:
         raise DataError(error.problem, file=place, item=error.item, hint=error.hint) from None
-    return replace(definition, text=text, place=place, shipped=bundled, folder=folder)
+    return file
 
 
-def _definition(table: _Table, bundled: bool) -> Definition:
-    """The definition in the table of a file; errors do not have the file's name yet."""
-    shape = dict[str, dict[str, _Table]]
-    tables = {key: _convert("", {key: table.pop(key, {})}, shape)[key] for key in _OF_TABLES}
-    file = _read("", table, Definition)
-    _check_name("", file.name, NAME)
+def _check_content(file: Definition) -> None:
+    """Check that nothing is empty, and the names of tasks, domains and formats in other tables."""
     if not file.version.strip():
         raise DataError("the version is empty", hint='Write a version, such as version = "1"')
-    if not tables["tasks"]:
+    if not file.tasks:
         raise DataError("no tasks", hint="Declare at least one, as [tasks.NAME]")
-    for name, family in file.families.items():
-        # A family is checked alone too, so that an error does not name one of its tasks.
-        item = f"families.{name}"
-        _check_known(item, [family.get("form", "text")], get_args(AnswerForm), "answer form")
-        _read(item, {"form": "text", "strict": [], **family}, Query)
-    has_official = any(family.get("official") for family in file.families.values())
-    from_paper = bundled and has_official and file.count_kind != "open"
-    tasks = tuple(_task(file, id_, row, from_paper) for id_, row in tables["tasks"].items())
-    means = {name: _read(f"means.{name}", row, Mean) for name, row in tables["means"].items()}
-    drafts = {name: _read(f"drafts.{name}", row, Drafts) for name, row in tables["drafts"].items()}
-    _check_names_of_tasks(replace(file, tasks=tasks, means=means, drafts=drafts))
-    return replace(file, tasks=tasks, means=means, drafts=drafts)
-
-
-def _check_names_of_tasks(file: Definition) -> None:
-    """Check the names of tasks, domains and formats in other tables."""
     ids = [task.id for task in file.tasks]
     transcribing = [task.id for task in file.tasks if task.queries[0].form == "transcription"]
     source_of_task = {f"tasks.{task.id}": task.transcription_from for task in file.tasks}
@@ -302,19 +288,19 @@ def _check_names_of_tasks(file: Definition) -> None:
 def _task(file: Definition, task_id: str, table: _Table, from_paper: bool) -> Task:
     item = f"tasks.{task_id}"
     _check_name(item, task_id, _ID)
-    _check_known(item, table, [*_KEYS[Task], *_KEYS[Query]], "key")
-    own_query = {key: table[key] for key in _KEYS[Query] if key in table}
-    row = {key: value for key, value in table.items() if key not in own_query}
-    queries = _convert(item, row.pop("queries", {}), dict[str, _Table])
-    computed = {
-        "id": task_id,
-        "benchmark": file.name,
-        "domain_zh": file.domains_zh.get(str(row.get("domain")), ""),
-        "direction_zh": file.domains_zh.get(str(row.get("direction")), ""),
-        "count_kind": file.count_kind,
-        "from_paper": from_paper,
-    }
-    task = _convert(item, row | computed, Task)
+    own_query = {key: table.pop(key) for key in _QUERY_KEYS if key in table}
+    queries = _read(item, table.pop("queries", {}), dict[str, _Table])
+    task = _read(
+        item,
+        table,
+        Task,
+        id=task_id,
+        benchmark=file.name,
+        domain_zh=file.domains_zh.get(str(table.get("domain")), ""),
+        direction_zh=file.domains_zh.get(str(table.get("direction")), ""),
+        count_kind=file.count_kind,
+        from_paper=from_paper,
+    )
     for name in ("name_zh", "name_en", "domain", "format"):
         if not getattr(task, name).strip():
             raise DataError("{} is empty", name, item=item, hint="Fill it in")
@@ -349,7 +335,7 @@ def _query(item: str, name: str, table: _Table, file: Definition, task: Task) ->
         _check_known(item, [table["family"]], file.families, "family")
         family = file.families[table["family"]]
     query = _read(item, family | table, Query, name=name, answer_language=file.answer_language)
-    if blank := _WRONG_BLANK.search(query.template):
+    if blank := _WRONG_BLANK.search(f"{query.ask} {query.requirement}"):
         hint = _("Write the names of blanks in small letters and _")
         raise DataError("the blank {{{}}} would not be filled", blank[1], item=item, hint=hint)
     if task.of_pairs and query.form not in _PAIR_FORMS:
@@ -360,25 +346,27 @@ def _query(item: str, name: str, table: _Table, file: Definition, task: Task) ->
             box_convention(query.box_convention)
         except UsageError as error:
             raise DataError(error_text(error), item=item) from None
-    elif query.form == "boxes" or "{box_format}" in query.template:
+    elif query.form == "boxes" or "{box_format}" in query.ask:
         hint = _('Write, for example, box_convention = "xyxy"')
         raise DataError("asks for boxes without a box_convention", item=item, hint=hint)
     return query
 
 
-def _read(item: str, table: _Table, shape: type[_Shape], **computed: object) -> _Shape:
+def _read(item: str, table: Any, shape: type[_Shape], **derived: object) -> _Shape:  # noqa: ANN401
     """A table as a record, with the fields that the file has elsewhere."""
-    _check_known(item, table, _KEYS[shape], "key")
-    return _convert(item, table | computed, shape)
-
-
-def _convert(item: str, table: Any, shape: type[_Shape]) -> _Shape:  # noqa: ANN401
     try:
-        return msgspec.convert(table, shape)
+        if not derived or derived.keys().isdisjoint(table):
+            return msgspec.convert({**table, **derived} if derived else table, shape)
+        problem = f"unknown field `{min(derived.keys() & table.keys())}`"
     except msgspec.ValidationError as error:
         problem = str(error).removesuffix(" - at `$`").replace("`$.", "`").replace("Object ", "")
-        hint = _("Compare it with a draft: keju benchmark new NAME")
-        raise DataError(problem, item=item, hint=hint) from None
+    if unknown := _UNKNOWN.search(problem):
+        # The only query of a task is part of the task's table.
+        more = _QUERY_KEYS if shape is Task else ()
+        keys = {*more, *getattr(shape, "__struct_fields__", ())} - derived.keys()
+        problem = unknown_name(unknown[1], sorted(keys), "key")
+    hint = _("Compare it with a draft: keju benchmark new NAME")
+    raise DataError(problem, item=item, hint=hint)
 
 
 def _check_name(item: str, name: str, form: re.Pattern[str]) -> None:

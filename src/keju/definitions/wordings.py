@@ -118,16 +118,12 @@ def wording(name: str) -> Wording:
     """
     if name == RELEASED:
         return Wording(what="as the benchmark released its prompts", source="")
-    found = _OWN.get(name) or wordings().get(name)
-    if found is None:
-        known = "; ".join(f"{each} ({about.what})" for each, about in wordings().items())
-        raise UsageError(
-            "no wording {!r}. Wordings: {}; {}; or your own with --prompts FILE",
-            name,
-            RELEASED,
-            known,
-        )
-    return found
+    if declared := _OWN.get(name) or wordings().get(name):
+        return declared
+    names = "; ".join(f"{key} ({about.what})" for key, about in wordings().items())
+    raise UsageError(
+        "no wording {!r}. Wordings: {}; {}; or your own with --prompts FILE", name, RELEASED, names
+    )
 
 
 def prompt_in_wording(item: Item, name: str) -> WordedPrompt | None:
@@ -155,14 +151,9 @@ def wording_skip_reason(item: Item, name: str) -> str:
     return ""
 
 
-def joint_tasks() -> set[str]:
-    """The tasks of which a known wording asks several question forms in one prompt."""
-    return {
-        form.partition("/")[0]
-        for wording in (*wordings().values(), *_OWN.values())
-        for form, prompt in wording.prompts.items()
-        if prompt.also
-    }
+def known_wordings() -> tuple[Wording, ...]:
+    """Every wording of keju and of the user that this process knows."""
+    return (*wordings().values(), *_OWN.values())
 
 
 @cache

@@ -13,8 +13,16 @@ from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
 from keju.encoders import ENCODERS
+from keju.errors import error_text
 from keju.items import AnswerForm, Protocol
-from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, register
+from keju.registry import (
+    PLUGIN_FILES,
+    Plugin,
+    PluginError,
+    list_broken,
+    list_claims,
+    register,
+)
 from keju.scoring.metric import GROUP, MEAN, Key, Metric, Pooling, keju_metrics, range_text
 from keju.scoring.preparations import Preparation, preparations
 from keju.texts import _
@@ -122,32 +130,27 @@ def own_metrics() -> Mapping[Key, Metric]:
 
 def broken_plugins() -> list[str]:
     """Why plug-ins that declare metrics cannot be used."""
-    return [entry.problem for entry in _REGISTRY.iter_entries() if entry.problem]
+    return [error_text(error) for error in list_broken().values()]
 
 
 @lru_cache(maxsize=1)
 def _collected(_files: str) -> Mapping[Key, Metric]:
     found: dict[Key, Metric] = {}
-    for entry in _REGISTRY.iter_entries():
-        if entry.thing is None:
-            continue
-        own = replace(entry.thing, origin=_origin(entry.thing, entry.plugin))
+    for declared, plugin in list_claims(GROUP).values():
+        own = replace(declared, origin=_origin(declared, plugin))
         if other := next((each for each in found.values() if _clash(each, own)), None):
             raise PluginError(_name_taken(own, f"one of {other.origin}"))
         found[own.key] = own
     return MappingProxyType(found)
 
 
-_REGISTRY: Registry[Metric] = Registry("metric", GROUP, {})
-
-
-def _origin(own: Metric, plugin: Plugin | None) -> str:
+def _origin(own: Metric, plugin: Plugin) -> str:
     """The plug-in with its version or hash.
 
     A file has the same origin whether it is named with ``--plugin`` or imported; what has no file,
     as a cell of a notebook, has the hash of the function's source.
     """
-    if plugin and (plugin.version or plugin.sha256):
+    if plugin.version or plugin.sha256:
         return str(plugin)
     try:
         source = inspect.getsource(own.function)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks.obi_bench.readers.deciphering import tier_of
+from keju.benchmarks.obi_bench.readers.characters import tier_of
 from keju.datasets.validate import validate
 from tests.support.released import obi_deciphering
 

@@ -11,12 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from keju.benchmarks.mcs_bench import BENCHMARK, texts
-from keju.benchmarks.mcs_bench.script import (
-    bleu_of_words,
-    official_entities_prf,
-    official_punctuation_prf,
-)
+from keju.benchmarks.mcs_bench import BENCHMARK, script
 from keju.definitions import choices_of
 from keju.metrics import (
     PRF,
@@ -41,27 +36,27 @@ _CLEANED = (
     "simplified, by phrases (zhconv)"
 )
 _CONVERTED = "the response alone is made simplified, by phrases (zhconv)"
-CLEANED = Preparation("clean>convert", _CLEANED, texts.cleaned_pair)
-CLEANED_WITH_ANSWER = CLEANED._replace(inputs=texts.cleaned_with_answer)
+CLEANED = Preparation("clean>convert", _CLEANED, script.cleaned_pair)
+CLEANED_WITH_ANSWER = CLEANED._replace(inputs=script.cleaned_with_answer)
 CLEANED_CHARACTERS = CLEANED_WITH_ANSWER._replace(name="clean>convert>chars")
-EDITS = CLEANED._replace(inputs=lambda sample: (texts.edits(sample),))
+EDITS = CLEANED._replace(inputs=lambda sample: (script.edits(sample),))
 CONTAINED = CLEANED._replace(
-    inputs=lambda sample: (texts.simplified_answer(sample), texts.cleaned(sample))
+    inputs=lambda sample: (script.simplified_answer(sample), script.cleaned(sample))
 )
 CONVERTED = Preparation(
     "convert",
     f"{_CONVERTED}; nothing is removed",
-    lambda sample: (texts.simplified_answer(sample), texts.converted(sample)),
+    lambda sample: (script.simplified_answer(sample), script.converted(sample)),
 )
 CONVERTED_CHARACTERS = CONVERTED._replace(name="convert>chars")
 CHARACTERS = CONVERTED_CHARACTERS._replace(
-    inputs=lambda sample: (texts.simplified_answer(sample), texts.unspaced(sample))
+    inputs=lambda sample: (script.simplified_answer(sample), script.unspaced(sample))
 )
 WORDS = CONVERTED._replace(
     name="convert>jieba", rule=f"{_CONVERTED}; both are cut into words (jieba)"
 )
 CANDIDATE_AND_ANSWER = CONVERTED._replace(
-    inputs=lambda sample: (texts.converted(sample), texts.simplified_answer(sample))
+    inputs=lambda sample: (script.converted(sample), script.simplified_answer(sample))
 )
 
 _official = partial(
@@ -127,7 +122,7 @@ _text(
     "BLEU-4 of words, method-4 smoothing",
     rule_zh="按词的 BLEU-4，平滑方法 4",
     prepare=WORDS,
-)(bleu_of_words)
+)(script.bleu_of_words)
 _text("ROUGE-1", "F1 of characters", rule_zh="字符的 F1", part="f1")(partial(rouge_n, order=1))
 _text("ROUGE-2", "F1 of pairs of characters", rule_zh="相邻两个字符的 F1", part="f1")(
     partial(rouge_n, order=2)
@@ -150,7 +145,7 @@ def anls(reference: str, response: str) -> float:
 
 _declare_rates(
     partial(_official, form="punctuated", prepare=CONVERTED),
-    official_punctuation_prf,
+    script.official_punctuation_prf,
     F1=("F1 of punctuation marks, each with the character before it; a right pair counts each time "
         "it is repeated, so the value can be above 1",
         "标点的 F1，每个标点与它前面的一个字符成对；正确的一对每重复一次就计一次，所以可以大于 1"),
@@ -161,7 +156,7 @@ _declare_rates(
 )  # fmt: skip
 _declare_rates(
     partial(_official, form="entities", prepare=CONVERTED),
-    official_entities_prf,
+    script.official_entities_prf,
     F1=("F1 of sets of names, split at 、 only and compared as written",
         "名称集合的 F1，只在“、”处切分，按原样比较"),
     Precision=("precision of sets of names, split at 、 only",

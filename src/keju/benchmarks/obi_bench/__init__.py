@@ -13,9 +13,9 @@ PROVIDES: dict[str, dict[str, str]] = {
     "readers": {
         "obi-recognition": f"{_READERS}.recognition:READER",
         "obi-rejoining": f"{_READERS}.rejoining:READER",
-        "obi-classification": f"{_READERS}.galleries:CLASSIFICATION",
-        "obi-retrieval": f"{_READERS}.galleries:RETRIEVAL",
-        "obi-deciphering": f"{_READERS}.deciphering:READER",
+        "obi-classification": f"{_READERS}.characters:CLASSIFICATION",
+        "obi-retrieval": f"{_READERS}.characters:RETRIEVAL",
+        "obi-deciphering": f"{_READERS}.characters:DECIPHERING",
     },
 }
 

@@ -11,8 +11,7 @@ from keju.building.reviewing.exported_images import (
     parse_hash,
 )
 from keju.building.reviewing.verdicts import Corrections, Decision, Verdict
-from keju.datasets.readers.box_fitting import Canvas, fit_boxes
-from keju.datasets.readers.boxes import collect_boxes
+from keju.datasets.readers.boxes import Canvas, collect_boxes, fit_boxes
 from keju.datasets.readers.images import ImageFinder
 from keju.datasets.readers.records import Place
 from keju.datasets.store import Dataset

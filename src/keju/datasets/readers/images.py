@@ -112,14 +112,20 @@ class ImageFinder:
         for by_stem in (False, True):
             size, found = self._longest(parts, by_stem=by_stem)
             if size == 1 and len(parts) > 1 and self._images is None:
-                found = self._without_folder(found, _folded(parts[-2]))
+                # The file name fits, although its directory is not the named one.
+                folder = _folded(parts[-2])
+                if folder in self._folders:
+                    found = []
+                elif folder not in _ANY_FOLDER:
+                    found = [path for path in found if path.parent in self.roots]
             if not found:
                 continue
             path = self._chosen(found, parts[-1], place, near)
             if self._images is None:
-                import_log().matched(
-                    _way(parts, path, size), shortened(name), self._short_path(path)
-                )
+                way = _("by their file name") if size == 1 else _("by the end of their path")
+                if _folded(path.name) != _folded(parts[-1]):
+                    way = _("under another suffix")
+                import_log().matched(way, shortened(name), self._short_path(path))
             return path
         return None
 
@@ -140,10 +146,6 @@ class ImageFinder:
             file=file,
             hint="Put the image there, or remove the annotation",
         )
-
-    def has_stem(self, stem: str) -> bool:
-        """Whether an image has that file name, whatever its suffix."""
-        return (_folded(stem),) in self._table(1, by_stem=True)
 
     def _literal(self, name: str, place: Place) -> Path | None:
         """The image at that path below a root, or beside the record's file."""
@@ -172,12 +174,6 @@ class ImageFinder:
     def _several(self, name: str, found: Iterable[Path], place: Place, hint: str) -> DataError:
         names = join_names(map(self._short_path, found), 2)
         return place.error(_("several images fit {!r}: {}", shortened(name), names), hint)
-
-    def _without_folder(self, found: list[Path], folder: str) -> list[Path]:
-        """The images that match a file name although their directory differs from the named one."""
-        if folder in self._folders:
-            return []
-        return found if folder in _ANY_FOLDER else [e for e in found if e.parent in self.roots]
 
     def unused(self, used: Collection[Path]) -> list[str]:
         """The paths of the images below the directories that are none of the `used` ones."""
@@ -256,10 +252,8 @@ class ImageFinder:
         return kept_inside(path, next(root for root in self.roots if path.is_relative_to(root)))
 
     def _relative(self, path: Path) -> PurePosixPath:
-        root = min(
-            (root for root in self.roots if path.is_relative_to(root)), key=lambda r: len(r.parts)
-        )
-        return PurePosixPath(path.relative_to(root))
+        roots = [root for root in self.roots if path.is_relative_to(root)]
+        return PurePosixPath(path.relative_to(min(roots, key=lambda root: len(root.parts))))
 
     def _short_path(self, path: Path) -> str:
         return shortened(str(self._relative(path)))
@@ -318,14 +312,6 @@ def _stem(name: str) -> str:
     """A file name without the suffix of an image."""
     stem, _, suffix = name.rpartition(".")
     return stem if stem and suffix.casefold() in EXTENSIONS else name
-
-
-def _way(parts: Sequence[str], path: Path, size: int) -> str:
-    if _folded(path.name) != _folded(parts[-1]):
-        return _("under another suffix")
-    if size == 1:
-        return _("by their file name")
-    return _("by the end of their path")
 
 
 def _folded(text: str) -> str:

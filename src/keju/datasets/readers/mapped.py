@@ -29,7 +29,7 @@ from msgspec.structs import replace
 
 from keju.datasets.newlines import Newlines
 from keju.datasets.readers.base import Reader, source_text
-from keju.datasets.readers.box_fitting import boxes_in
+from keju.datasets.readers.boxes import boxes_in
 from keju.datasets.readers.cells import Record
 from keju.datasets.readers.choices import (
     FIRST,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
-    SourceFolder,
+    Source,
     SourceSettings,
     add_queries,
     by_source,
@@ -22,8 +22,13 @@ from keju.benchmarks.obi_bench.readers.sources import (
     reader_of,
 )
 from keju.datasets.readers.base import join_names, source_bytes
-from keju.datasets.readers.box_fitting import Drawn, box_notes, fit_boxes, read_canvas
-from keju.datasets.readers.boxes import annotations_in, recognise_boxes
+from keju.datasets.readers.boxes import (
+    annotations_in,
+    box_notes,
+    fit_boxes,
+    read_canvas,
+    recognise_boxes,
+)
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import xml_roots
 from keju.datasets.store import DatasetWriter
@@ -61,7 +66,7 @@ class RecognitionSettings(SourceSettings, frozen=True, kw_only=True):
 
 
 def read_recognition(
-    place: SourceFolder, writer: DatasetWriter, settings: RecognitionSettings
+    source: Source, writer: DatasetWriter, settings: RecognitionSettings
 ) -> Iterator[str]:
     """Read images with boxes: four items an image, one for a negative.
 
@@ -71,32 +76,43 @@ def read_recognition(
         DataError: no images or boxes, an image without boxes (unless skipped or a negative), a
             box outside its image or without area, a file that is not as its form says.
     """
-    paths = sorted(images_in(place).values(), key=place.name_of)
-    annotations = annotations_in(place.folder, paths, skip_missing=settings.skip_missing)
+    paths = sorted(images_in(source).values(), key=source.name_of)
+    annotations = annotations_in(source.folder, paths, skip_missing=settings.skip_missing)
     yield from annotations.notes
-    boxed, negatives, bare = _sort_images(place, paths, annotations.of)
-    if bare:
-        files = annotations.files
+    boxed = [path for path in paths if annotations.of.get(path)]
+    negatives = [path for path in paths if _NEGATIVES in source.name_of(path).split("/")[:-1]]
+    if boxed_negatives := set(boxed) & set(negatives):
+        raise DataError(
+            "boxes on images of {}: {}",
+            _NEGATIVES,
+            join_names(sorted(map(source.name_of, boxed_negatives))),
+            file=source.folder,
+            hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
+        )
+    used, files = {*boxed, *negatives}, annotations.files
+    if bare := [path for path in paths if path not in used]:
+        names = (
+            source.name_of(path) + (f" (nothing in {files[path].name})" if path in files else "")
+            for path in bare
+        )
+        hint = _(
+            "Draw them; or move images without characters into a folder {}; or skip them: "
+            "--option skip-missing=yes",
+            _NEGATIVES,
+        )
         note = n_(
             "{n:,} image without boxes: {}",
             "{n:,} images without boxes: {}",
             len(bare),
-            join_names(
-                place.name_of(path) + (f" (nothing in {files[path].name})" if path in files else "")
-                for path in bare
-            ),
-            hint=_(
-                "Draw them; or move images without characters into a folder {}; or skip them: "
-                "--option skip-missing=yes",
-                _NEGATIVES,
-            ),
+            join_names(names),
+            hint=hint,
         )
         if not settings.skip_missing:
-            raise DataError(note, file=place.folder)
+            raise DataError(note, file=source.folder)
         yield _("skipped {}", note)
-    table = read_descriptions(place) or {}
+    table = read_descriptions(source) or {}
     described = {path: cells["description"] for path, cells in table.items()}
-    shared = settings.description or place.source.describes
+    shared = settings.description or source.describes
     counts: Counter[str] = Counter()
     images: list[Path] = []
     dropped: list[str] = []
@@ -112,11 +128,11 @@ def read_recognition(
         images.append(path)
         what = described.get(path) or shared
         answers = {"Yes-or-No": "yes", "How": str(len(fitted.boxes))}
-        pattern = _pattern(place, writer, path, data)
+        pattern = _pattern(source, writer, path, data)
         add_queries(writer, pattern, ({"What": what} if what else {}) | answers)
         add_queries(writer, replace(pattern, boxes=fitted.boxes), {"Where": ""})
     for path in negatives:
-        add_queries(writer, _pattern(place, writer, path, source_bytes(path)), {"Yes-or-No": "no"})
+        add_queries(writer, _pattern(source, writer, path, source_bytes(path)), {"Yes-or-No": "no"})
     yield from box_notes(counts)
     if dropped:
         yield n_(
@@ -145,41 +161,19 @@ def read_recognition(
             "give yours with --option description=TEXT",
             undescribed,
         )
-    yield from note_unlike_print(place.source, len(images))
+    yield from note_unlike_print(source, len(images))
 
 
-def _sort_images(
-    place: SourceFolder, paths: Sequence[Path], boxes: Mapping[Path, Sequence[Drawn]]
-) -> tuple[list[Path], list[Path], list[Path]]:
-    """The images with boxes, the negatives, and all others.
-
-    Raises:
-        DataError: boxes on an image of negatives.
-    """
-    boxed = [path for path in paths if boxes.get(path)]
-    negatives = [path for path in paths if _NEGATIVES in place.name_of(path).split("/")[:-1]]
-    if boxed_negatives := set(boxed) & set(negatives):
-        raise DataError(
-            "boxes on images of {}: {}",
-            _NEGATIVES,
-            join_names(sorted(map(place.name_of, boxed_negatives))),
-            file=place.folder,
-            hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
-        )
-    sorted_paths = {*boxed, *negatives}
-    return boxed, negatives, [path for path in paths if path not in sorted_paths]
-
-
-def _pattern(place: SourceFolder, writer: DatasetWriter, path: Path, data: bytes) -> Item:
+def _pattern(source: Source, writer: DatasetWriter, path: Path, data: bytes) -> Item:
     """The item of an image without a query, which its items share."""
     ref = writer.add_image(data, str(path))
     return Item(
-        id=f"{place.source.name}/{place.name_of(path)}",
+        id=f"{source.name}/{source.name_of(path)}",
         benchmark=BENCHMARK,
         task=_TASK,
         images=(ref,),
         group=ref.sha256,
-        metadata=place.source.about | {"file": place.name_of(path)},
+        metadata=source.about | {"file": source.name_of(path)},
     )
 
 

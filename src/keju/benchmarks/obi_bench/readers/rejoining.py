@@ -8,7 +8,7 @@ from pathlib import Path
 
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
-    SourceFolder,
+    Source,
     SourceSettings,
     add_queries,
     by_source,
@@ -37,7 +37,7 @@ _LABELS = {"1": True, "true": True, "0": False, "false": False, "": False}
 
 
 def read_rejoining(
-    place: SourceFolder, writer: DatasetWriter, _settings: SourceSettings
+    source: Source, writer: DatasetWriter, _settings: SourceSettings
 ) -> Iterator[str]:
     """Make items of each fragment against all others; a bone is a group.
 
@@ -45,14 +45,25 @@ def read_rejoining(
         DataError: no fragments, no file of pairs, one that names a fragment that is not there, or
             adjoins a fragment to itself or to another bone's.
     """
-    images, files = images_in(place), _files_of_pairs(place)
-    joins, apart = _joins_in(place, images, files)
+    images = images_in(source)
+    suffixes = {"csv", "tsv", "jsonl", "json", "parquet", "xlsx", "txt"}
+    candidates = list(files_under(source.folder, suffixes))
+    files = [path for path in candidates if _PAIRS.fullmatch(path.name)]
+    if not files:
+        unlike = _(". Not recognised as pairs: {}", join_names(map(source.name_of, candidates)))
+        raise DataError(
+            "expected adjacency.csv, a list of pairs; found none{}",
+            unlike if candidates else "",
+            file=source.folder,
+            hint=_("Write it, or rename its file (see keju data formats obi-rejoining)"),
+        )
+    joins, apart = _joins_in(source, images, files)
     alone = [fragment for fragment, others in joins.items() if not others]
     if len(alone) == len(joins):
-        raise DataError("no two fragments adjoin", file=place.folder, hint="Name the pairs")
-    _add_items(place, writer, joins)
+        raise DataError("no two fragments adjoin", file=source.folder, hint="Name the pairs")
+    _add_items(source, writer, joins)
     if files[0].stem.casefold() != "adjacency":
-        yield _("pairs read from {}", join_names(map(place.name_of, files)))
+        yield _("pairs read from {}", join_names(map(source.name_of, files)))
     if apart:
         yield n_(
             "skipped {n:,} pair declared not to adjoin",
@@ -66,19 +77,19 @@ def read_rejoining(
             len(alone),
             join_names(alone),
         )
-    yield from note_unlike_print(place.source, len(joins))
+    yield from note_unlike_print(source, len(joins))
 
 
 def _joins_in(
-    place: SourceFolder, images: Mapping[str, Path], files: list[Path]
+    source: Source, images: Mapping[str, Path], files: list[Path]
 ) -> tuple[Adjacency, int]:
     """Which fragments adjoin, as the files of pairs say, and how many pairs they say do not."""
-    finder = ImageFinder([place.folder], images.values())
+    finder = ImageFinder([source.folder], images.values())
     joins: Adjacency = {name: set() for name in images}
     apart = 0
     for file in files:
         for line, *names, adjoin in _pairs(file):
-            fragment, neighbour = (_fragment(place, finder, name, line) for name in names)
+            fragment, neighbour = (_fragment(source, finder, name, line) for name in names)
             if fragment == neighbour:
                 raise line.error(_("{} adjoins itself", fragment), hint=_("Remove the pair"))
             if fragment.rpartition("/")[0] != neighbour.rpartition("/")[0]:
@@ -92,10 +103,10 @@ def _joins_in(
     return joins, apart
 
 
-def _fragment(place: SourceFolder, finder: ImageFinder, name: str, line: Place) -> str:
+def _fragment(source: Source, finder: ImageFinder, name: str, line: Place) -> str:
     """The path of the fragment that a pair names, which is in the folders that the name gives."""
     path = finder.find(name, line)
-    fragment = place.name_of(path) if path else ""
+    fragment = source.name_of(path) if path else ""
     folders = [part for part in re.split(r"[/\\]+", name) if part not in {"", ".", ".."}][:-1]
     ends = zip(reversed(folders), reversed(fragment.split("/")[:-1]), strict=False)
     if not fragment or any(one.casefold() != other.casefold() for one, other in ends):
@@ -107,26 +118,6 @@ def _fragment(place: SourceFolder, finder: ImageFinder, name: str, line: Place) 
             )
         )
     return fragment
-
-
-def _files_of_pairs(place: SourceFolder) -> list[Path]:
-    """The files of pairs.
-
-    Raises:
-        DataError: there is none.
-    """
-    suffixes = {"csv", "tsv", "jsonl", "json", "parquet", "xlsx", "txt"}
-    files = list(files_under(place.folder, suffixes))
-    pairs = [path for path in files if _PAIRS.fullmatch(path.name)]
-    if not pairs:
-        unlike = _(". Not recognised as pairs: {}", join_names(map(place.name_of, files)))
-        raise DataError(
-            "expected adjacency.csv, a list of pairs; found none{}",
-            unlike if files else "",
-            file=place.folder,
-            hint=_("Write it, or rename its file (see keju data formats obi-rejoining)"),
-        )
-    return pairs
 
 
 def _pairs(file: Path) -> Iterator[tuple[Place, str, str, bool]]:
@@ -161,7 +152,7 @@ def _pairs(file: Path) -> Iterator[tuple[Place, str, str, bool]]:
         yield line, texts["fragment"], texts["adjoins"], _LABELS[label]
 
 
-def _add_items(place: SourceFolder, writer: DatasetWriter, joins: Adjacency) -> None:
+def _add_items(source: Source, writer: DatasetWriter, joins: Adjacency) -> None:
     """Add the items of each fragment that another one adjoins, against all others.
 
     Raises:
@@ -170,7 +161,7 @@ def _add_items(place: SourceFolder, writer: DatasetWriter, joins: Adjacency) -> 
     refs: dict[str, ImageRef] = {}
     first: dict[str, str] = {}
     for name in joins:
-        path = place.folder / name
+        path = source.folder / name
         refs[name] = writer.add_image(source_bytes(path), str(path))
         same = first.setdefault(refs[name].sha256, name)
         if same != name:
@@ -182,13 +173,13 @@ def _add_items(place: SourceFolder, writer: DatasetWriter, joins: Adjacency) -> 
         relevant = tuple(n for n, other in enumerate(others, 1) if other in neighbours)
         if relevant:
             pattern = Item(
-                id=f"{place.source.name}/{name}",
+                id=f"{source.name}/{name}",
                 benchmark=BENCHMARK,
                 task=_PRESET.task,
                 images=(refs[name], *(refs[other] for other in others)),
                 relevant=relevant,
-                group=f"{place.source.name}/{bones[name]}",
-                metadata=place.source.about | {"file": name},
+                group=f"{source.name}/{bones[name]}",
+                metadata=source.about | {"file": name},
             )
             add_queries(writer, pattern)
 
