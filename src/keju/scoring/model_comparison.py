@@ -375,7 +375,7 @@ def _share_task(
             declared.id,
             *readings,
         )
-    by = declared_metric(protocol, declared.benchmark, query.form, metric, signatures[0])
+    by = declared_metric(protocol, declared.id, query.name, metric, signatures[0])
     return _SharedTask(
         task=declared,
         query=query,
