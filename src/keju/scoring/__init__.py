@@ -1,7 +1,8 @@
 """From responses to scores: answers taken by rule, two protocols, verdicts, aggregates.
 
 `score_answer`, `score_responses` and `score_run` make one `Score` for each metric that the
-catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `encode_json` writes both down.
+catalogue names; `aggregate` sums them to tasks, domains and benchmarks, and `encode_json` writes
+both down.
 """
 
 from keju.scoring.aggregate import NO_RESPONSES as NO_RESPONSES
