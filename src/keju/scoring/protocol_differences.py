@@ -250,9 +250,10 @@ def _reading(form: AnswerForm, official: Mapping[str, Score], main: Score) -> It
             yield _("official finds the answer inside the response")
         else:
             yield _("official does not find the answer as it is written")
-    elif form in {"transcription", "text"} and main.extracted_from:
-        if not main.extracted_from.startswith(whole_text):
-            yield _("strict reads {}", rule)
+    elif form in {"transcription", "text"} and not (main.extracted_from or "all").startswith(
+        whole_text
+    ):
+        yield _("strict reads {}", rule)
     if form in DECIDED_FORMS and form != "entities":
         if main.extracted:
             yield _("strict takes “{}” ({})", main.extracted[:40], rule)

@@ -18,7 +18,7 @@ from keju.scoring.lookup import metric_names, metric_of, unavailable_reason
 from keju.scoring.metric import Metric, MetricValue, mean
 from keju.scoring.rankings import Gallery, add_to_gallery
 from keju.scoring.scoring_sample import ScoringSample, json_kind
-from keju.scoring.semantic import Batch
+from keju.scoring.semantic import WITHOUT_ANSWER, EncoderRequest, encode_scores, encoder_request
 from keju.scoring.signatures import metric_signature, reading_part, wording_part
 from keju.texts import in_english
 
@@ -27,8 +27,6 @@ PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
 
 STORED: tuple[Protocol, ...] = (*PROTOCOLS, "with-reasoning")
 """The protocols under which a run is scored by default."""
-
-_WITHOUT_ANSWER = frozenset({"failed", "filtered"})
 
 
 def score_answer(
@@ -73,9 +71,9 @@ def iter_scores(
             of metrics with encoders, so that the floors do not depend on which items have a
             response yet.
     """
-    batch = Batch(encoders or Encoders({}), items)
+    encoders = encoders or Encoders({})
     galleries: dict[tuple[object, ...], Gallery] = {}
-    waiting: list[Score] = []
+    waiting: dict[tuple[Metric, str, str], list[EncoderRequest]] = {}
     metrics_of_query: _MetricsOfQuery = {}
     for sample in samples:
         if sample.response.candidate:
@@ -84,23 +82,20 @@ def iter_scores(
         for protocol in protocols:
             view = sample.with_reasoning if protocol == "with-reasoning" else sample
             for name, metric in _find_metrics(sample, protocol, metrics_of_query):
-                place = len(waiting)
-                score = _score(view, protocol, name, metric, batch, place)
-                if batch.last == place:
-                    waiting.append(score)
-                else:
+                score = _score(view, protocol, name, metric, encoders)
+                if isinstance(score, Score):
                     yield score
-    for place, result, if_right in batch.values():
-        score = waiting[place]
-        if isinstance(result, str):
-            yield replace(score, reason=in_english(result))
-        else:
-            stats = score.stats | result.stats
-            yield replace(score, value=result.value, stats=stats, if_right=dict(if_right))
+                elif metric is not None:
+                    query = (metric, sample.item.task, sample.item.query)
+                    waiting.setdefault(query, []).append(score)
+    for (metric, _task, _query), requests in waiting.items():
+        yield from encode_scores(encoders, metric, requests, items)
     of_galleries = [protocol for protocol in protocols if protocol in PROTOCOLS]
     for gallery, protocol in product(galleries.values(), of_galleries):
         for name, metric in _find_metrics(gallery, protocol, metrics_of_query):
-            yield _score(gallery, protocol, name, metric, batch, len(waiting))
+            score = _score(gallery, protocol, name, metric, encoders)
+            assert isinstance(score, Score)
+            yield score
 
 
 _MetricsOfQuery = dict[tuple[str, str, Protocol], list[tuple[str, Metric | None]]]
@@ -127,13 +122,15 @@ def _score(
     protocol: Protocol,
     name: str,
     metric: Metric | None,
-    batch: Batch,
-    place: int,
-) -> Score:
-    """The score of one metric; one that needs an encoder is added to the batch by its place."""
+    encoders: Encoders,
+) -> Score | EncoderRequest:
+    """The score of one metric, or a request for its value if an encoder computes it."""
     reason = _unscored_reason(sample, protocol, name, metric)
     if metric is None or reason:
         return _record(sample, protocol, name, reason=reason)
+    if metric.encoder and (missing := encoders.unavailable_reason(metric.encoder)):
+        return _record(sample, protocol, name, reason=missing)
+    signature = metric_signature(metric)
     # `official` has no range: its values are those of the papers, which print single numbers.
     unclear = protocol == "strict" and sample.form in DECIDED_FORMS and sample.read_by == "unclear"
     if_right: Mapping[str, float] = {}
@@ -141,8 +138,8 @@ def _score(
         if sample.defect.too_long:
             metric_value, reason = _value_of_empty(sample, metric), sample.defect.too_long
         elif metric.encoder:
-            batch.add(place, sample, metric, unclear=unclear)
-            return _record(sample, protocol, name, batch.signature(metric))
+            score = _record(sample, protocol, name, signature)
+            return encoder_request(sample, metric, score, unclear=unclear)
         else:
             metric_value = metric.measure(sample)
             if_right = metric.measure_if_right(sample).stats if unclear else {}
@@ -151,9 +148,10 @@ def _score(
         metric_value, reason = _value_of_empty(sample, metric), english_problem(error)
     except (UndefinedMetricError, PrerequisiteError) as error:
         return _record(sample, protocol, name, reason=english_problem(error))
-    if sample.response.status in _WITHOUT_ANSWER:
+    if sample.response.status in WITHOUT_ANSWER:
         metric_value = _as_failed(metric_value, metric)
-    signature = batch.signature(metric) if metric.encoder else metric_signature(metric)
+    if metric.encoder:
+        signature = metric_signature(metric, encoders.signature(metric.encoder))
     return _record(sample, protocol, name, signature, metric_value, if_right, reason=reason)
 
 
