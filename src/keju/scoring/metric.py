@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from keju.encoders import Encoders, Pair
 from keju.errors import describe_exception, english_problem, shortened
 from keju.items import AnswerForm, Protocol
-from keju.metrics import HitCounts, UndefinedMetricError, prf
+from keju.metrics import UndefinedMetricError
 from keju.registry import PluginError, list_provided
 from keju.scoring.preparations import Preparation
 from keju.texts import _
@@ -56,35 +56,6 @@ def mean(value: float, **stats: float) -> MetricValue:
 def ratio(numerator: float, denominator: float, value: float, **stats: float) -> MetricValue:
     """A value whose parts a task sums before dividing."""
     return MetricValue(value, {"numerator": numerator, "denominator": denominator, **stats})
-
-
-class Hits(HitCounts):
-    """Counts with their rates; each is a value whose parts a task sums, but for `f1_macro`."""
-
-    @property
-    def precision(self) -> MetricValue:
-        """The share of the predicted that is right."""
-        return _rate(self.hits, self.predicted)
-
-    @property
-    def recall(self) -> MetricValue:
-        """The share of the reference that is predicted."""
-        return _rate(self.hits, self.expected)
-
-    @property
-    def f1(self) -> MetricValue:
-        """F1 as a ratio of sums; nothing predicted where nothing was to be found is right."""
-        value = prf(*self).f1 if self.predicted or self.expected else 1.0
-        return ratio(2 * self.hits, self.predicted + self.expected, value, **self._asdict())
-
-    @property
-    def f1_macro(self) -> MetricValue:
-        """F1 of the item, which a task averages."""
-        return mean(self.f1.value)
-
-
-def _rate(hits: int, total: int) -> MetricValue:
-    return ratio(hits, total, hits / total if total else 0.0)
 
 
 class Pooling(NamedTuple):

@@ -13,7 +13,8 @@ from keju.extraction.rules import explain_origin
 from keju.items import AnswerForm, Protocol, Record, Score
 from keju.scoring.aggregate import Tally, part_columns
 from keju.scoring.decisions import DECIDED_FORMS
-from keju.scoring.lookup import list_steps, lower_is_better
+from keju.scoring.lookup import list_steps, metric_of
+from keju.scoring.metric import Metric
 from keju.scoring.model_comparison import PLACE
 from keju.scoring.results import MetricResult
 from keju.scoring.scores_parquet import scores_of
@@ -115,18 +116,20 @@ def list_task_differences(scores: pl.DataFrame, *, most: int = 3) -> list[TaskDi
 def differing_steps(
     declared: Task, query: Query, metrics: tuple[str, str]
 ) -> Iterator[ProtocolDifference]:
-    """The steps in which an `official` and a `strict` metric of a query differ.
-
-    Raises:
-        KeyError: a metric of these has no rule.
-    """
+    """The steps in which an `official` and a `strict` metric of a query differ."""
     official, strict = (
-        list_steps(protocol, declared, query, metric)
-        for protocol, metric in zip(PROTOCOLS, metrics, strict=True)
+        list_steps(metric, query) for metric in _declarations(declared, query, metrics)
     )
     for step, what in official.items():
         if what != strict[step]:
             yield ProtocolDifference(step=step, official=what, strict=strict[step])
+
+
+def _declarations(declared: Task, query: Query, metrics: tuple[str, str]) -> Iterator[Metric]:
+    for protocol, name in zip(PROTOCOLS, metrics, strict=True):
+        metric = metric_of(protocol, declared.benchmark, query.form, name)
+        assert metric is not None, name
+        yield metric
 
 
 def _difference(
@@ -139,10 +142,7 @@ def _difference(
     query = next(query for query in declared.queries if query.name == where[1])
     own = scores.filter(pl.col("task") == declared.id, pl.col("query") == query.name)
     metrics = (mains[0].metric, mains[1].metric)
-    are_errors = [
-        lower_is_better(protocol, declared, query, metric)
-        for protocol, metric in zip(PROTOCOLS, metrics, strict=True)
-    ]
+    are_errors = [not metric.higher_is_better for metric in _declarations(declared, query, metrics)]
     official, strict, strict_if_right = (
         value or 0.0 for value in (mains[0].value, mains[1].value, mains[1].better_end)
     )
