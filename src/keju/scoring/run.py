@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache, partial
-from itertools import groupby
+from itertools import groupby, product
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -17,9 +18,9 @@ from keju.definitions import has_task, query_of, task
 from keju.definitions.shared_answers import SharedAnswers
 from keju.encoders import Encoders
 from keju.errors import DataError
-from keju.files import read_jsonl
-from keju.items import Item, Protocol, Record, Response, Score
-from keju.runs import RunFolder, StoredItems, file_name
+from keju.items import Item, Protocol, Response, Score
+from keju.runs import RunFolder, file_name
+from keju.runs import read_responses as read_stored_responses
 from keju.scoring.aggregate import Tally
 from keju.scoring.decisions import NO_DECISIONS, Decisions, answer_code, write_decisions
 from keju.scoring.fingerprints import fingerprint_of
@@ -110,8 +111,7 @@ def score_responses(
             "Score items and responses in memory with score_answer"
         )
     # Such a file has no field for reasoning.
-    protocols = [each for each in protocols if each != "with-reasoning"]
-    return score_samples(read_responses(path), protocols, encoders)
+    return score_samples(read_responses(path), _without_reasoning(protocols), encoders)
 
 
 def score_answers(
@@ -151,13 +151,10 @@ def _score_model(
     """Write one model's scores to the run, and sum them up on the way."""
     items = run.stored_items()
     fingerprint = fingerprint_of(run, model)
-    strays: dict[str, int] = {}
-    protocols = [
-        protocol
-        for protocol in protocols
-        if protocol != "with-reasoning" or _has_reasoning(run, model)
-    ]
-    samples = _samples_of(run, model, items, strays, decisions)
+    if not any(response.thinking for response in run.responses(model)):
+        protocols = _without_reasoning(protocols)
+    strays: Counter[str] = Counter()
+    samples = _samples_of(run, model, strays, decisions)
     tally = Tally()
 
     def counted() -> Iterator[pl.DataFrame]:
@@ -169,30 +166,18 @@ def _score_model(
     return tally.summary(model, strays)
 
 
-class _Reasoning(Record, frozen=True, kw_only=True):
-    """The reasoning of a response that came in a field of its own."""
-
-    thinking: str = ""
+def _without_reasoning(protocols: Iterable[Protocol]) -> list[Protocol]:
+    return [protocol for protocol in protocols if protocol != "with-reasoning"]
 
 
-def _has_reasoning(run: RunFolder, model: str) -> bool:
-    """Whether any response of a model has reasoning in a field of its own."""
-    return any(
-        each.thinking
-        for path in run.response_files(model)
-        for each in read_jsonl(path, _Reasoning, appended=True)
-    )
-
-
-def unclear_samples(run: RunFolder, items: StoredItems | None = None) -> Iterator[ScoringSample]:
+def unclear_samples(run: RunFolder) -> Iterator[ScoringSample]:
     """The unclear answers of a run to items with a reference.
 
     Raises:
         DataError: a stored response is damaged.
     """
-    items = items or run.stored_items()
     for model in _models_in(run):
-        for sample in _samples_of(run, model, items, {}):
+        for sample in _samples_of(run, model):
             # A response that is too long is not read at all.
             if sample.is_unclear and not (sample.missing_reference or sample.defect.too_long):
                 yield sample
@@ -204,34 +189,31 @@ def unused_decisions(decisions: Decisions, run: RunFolder) -> int:
     Raises:
         DataError: a stored response is damaged.
     """
-    items = run.stored_items()
-    samples = (sample for model in _models_in(run) for sample in _samples_of(run, model, items, {}))
-    present = {answer_code(sample.response) for sample in samples}
-    return len(decisions.by_code.keys() - present)
+    samples = (sample for model in _models_in(run) for sample in _samples_of(run, model))
+    return len(decisions.by_code.keys() - {answer_code(sample.response) for sample in samples})
 
 
 def _samples_of(
     run: RunFolder,
     model: str,
-    items: StoredItems,
-    strays: dict[str, int],
+    strays: Counter[str] | None = None,
     decisions: Decisions = NO_DECISIONS,
 ) -> Iterator[ScoringSample]:
-    shared, manifest = SharedAnswers(items), run.manifest()
+    """The items with a model's responses; `strays` counts, by file, responses without an item."""
+    items, manifest = run.stored_items(), run.manifest()
+    shared = SharedAnswers(items)
     parts = {"pictures": manifest.limits(model), "system": manifest.system_hash(model)}
     signature_part = "".join(f"|{name}:{value}" for name, value in parts.items() if value)
     for response in run.responses(model):
-        item = items.item_of(response)
         check_response(response, run)
-        if item is None:
-            file = str(run.responses_path(model, response.task))
-            strays[file] = strays.get(file, 0) + 1
+        if items.item_of(response) is None:
+            if strays is not None:
+                strays[str(run.responses_path(model, response.task))] += 1
             continue
-        yield _sample(item, response, decisions, signature_part)
-        for copy in shared.copies(response):
-            other = items.item_of(copy)
-            assert other is not None
-            yield _sample(other, copy, decisions, signature_part)
+        for answer in (response, *shared.copies(response)):
+            item = items.item_of(answer)
+            assert item is not None
+            yield _sample(item, answer, decisions, signature_part)
 
 
 def check_response(response: Response, run: RunFolder) -> None:
@@ -241,23 +223,19 @@ def check_response(response: Response, run: RunFolder) -> None:
         DataError: `not_text` is not JSON, or a task without pairs has a candidate.
     """
     problem = ""
-    if response.not_text:
-        try:
-            json.loads(response.not_text)
-        except (ValueError, RecursionError) as error:
-            problem = _(
-                "not_text of the response is not JSON: {}",
-                error,
-                hint="The file was edited: correct the line, or remove it and resume the run",
-            )
+    try:
+        json.loads(response.not_text or "null")
+    except (ValueError, RecursionError) as error:
+        problem = _("not_text of the response is not JSON: {}", error)
     if response.candidate and not (has_task(response.task) and task(response.task).of_pairs):
-        problem = _(
-            "the response names a candidate, but its task has no pairs",
-            hint="The file was edited: correct the line, or remove it and resume the run",
-        )
+        problem = _("the response names a candidate, but its task has no pairs")
     if problem:
-        file = run.responses_path(response.model, response.task)
-        raise DataError(problem, file=file, item=response.item)
+        raise DataError(
+            problem,
+            file=run.responses_path(response.model, response.task),
+            item=response.item,
+            hint=_("The file was edited: correct the line, or remove it and resume the run"),
+        )
 
 
 def _sample(
@@ -280,8 +258,7 @@ def _models_in(run: RunFolder) -> list[str]:
     """The models that have responses, in the order of the run's manifest."""
     models = []
     for folder, files in groupby(run.response_files(), key=lambda path: path.parent):
-        responses = (each for file in files for each in read_jsonl(file, Response, appended=True))
-        first = next(responses, None)
+        first = next((response for file in files for response in read_stored_responses(file)), None)
         if first is None:
             continue
         if folder.name != file_name(first.model):
@@ -299,12 +276,12 @@ def _models_in(run: RunFolder) -> list[str]:
 def _wants_encoder(
     items: Iterable[Item], protocols: Sequence[Protocol], encoders: Encoders
 ) -> bool:
-    asked = {(item.task, item.query): item for item in items}
-    for item in asked.values():
+    """Whether a metric of the items needs an encoder that is here."""
+    queries = {(item.task, item.query): item for item in items}
+    for item, protocol in product(queries.values(), protocols):
         query = query_of(item)
-        for protocol in protocols:
-            for metric in metric_names(query, protocol, item.benchmark):
-                found = metric_of(protocol, item.benchmark, query.form, metric)
-                if found and found.encoder and not encoders.unavailable_reason(found.encoder):
-                    return True
+        for name in metric_names(query, protocol, item.benchmark):
+            metric = metric_of(protocol, item.benchmark, query.form, name)
+            if metric and metric.encoder and not encoders.unavailable_reason(metric.encoder):
+                return True
     return False
