@@ -19,7 +19,7 @@ from keju.definitions import Query, Task, benchmark, task, tasks
 from keju.items import Protocol, Score
 from keju.registry import PluginError
 from keju.scoring.lookup import metric_of
-from keju.scoring.metric import Metric, Stats
+from keju.scoring.metric import Metric, Stats, origin_of
 from keju.scoring.results import (
     BenchmarkResult,
     MeanResult,
@@ -29,8 +29,7 @@ from keju.scoring.results import (
     TaskResult,
     UnscoredReason,
 )
-from keju.scoring.scores_parquet import frames_of, scores_frame
-from keju.scoring.signatures import origin_of
+from keju.scoring.stored import frames_of, scores_frame
 from keju.statistics.resampling import Floats
 from keju.text import LAYERS
 from keju.texts import _

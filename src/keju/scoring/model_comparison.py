@@ -14,8 +14,7 @@ from keju.definitions import Query, Task, has_task, task, tasks
 from keju.errors import UsageError
 from keju.items import Protocol, Record
 from keju.scoring.aggregate import Columns, declared_metric, part_columns, pooled_value
-from keju.scoring.metric import Metric
-from keju.scoring.signatures import reading_of
+from keju.scoring.metric import Metric, reading_of
 from keju.scoring.value_parts import mean_weights, sum_parts
 from keju.statistics import (
     FEWEST_GROUPS,

@@ -14,14 +14,12 @@ from keju.items import AnswerForm, Protocol, Record, Score
 from keju.scoring.aggregate import Tally, part_columns
 from keju.scoring.decisions import DECIDED_FORMS
 from keju.scoring.lookup import list_steps, metric_of
-from keju.scoring.metric import Metric
+from keju.scoring.metric import PROTOCOLS, Metric
 from keju.scoring.model_comparison import PLACE
 from keju.scoring.results import MetricResult
-from keju.scoring.scores_parquet import scores_of
+from keju.scoring.stored import scores_of
 from keju.statistics import Floats
 from keju.texts import _, join_clauses
-
-PROTOCOLS: tuple[Protocol, Protocol] = ("official", "strict")
 
 LEAST_DIFFERENCE = 0.005
 """Half a point: items with a smaller difference count as equal."""

@@ -57,7 +57,6 @@ class Defect(NamedTuple):
     value of an empty response.
     """
 
-    response: str = ""
     answer: str = ""
     answer_missing: bool = False
     in_file: bool = False

@@ -20,9 +20,8 @@ from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.metrics.semantic import above_floor, rescale
 from keju.scoring.lookup import metric_of
-from keju.scoring.metric import Metric, mean
+from keju.scoring.metric import Metric, mean, metric_signature
 from keju.scoring.scoring_sample import ScoringSample
-from keju.scoring.signatures import metric_signature
 from keju.text import unrepeated_share
 from keju.texts import _, in_english
 
