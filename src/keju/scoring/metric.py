@@ -253,17 +253,12 @@ def _is_number(value: object) -> bool:
 _METRICS: dict[Key, Metric] = {}
 
 
-def keju_metrics() -> Mapping[Key, Metric]:
-    """Every metric of keju, in the order of the declarations."""
-    _load_declared()
-    return _METRICS
-
-
 @cache
-def _load_declared() -> None:
-    """Import the modules that declare metrics of keju, general ones before benchmarks'."""
+def keju_metrics() -> Mapping[Key, Metric]:
+    """Every metric of keju: general ones before benchmarks', in the order of the declarations."""
     for module in ("keju.scoring.strict", *list_provided(GROUP).values()):
         import_module(module)
+    return _METRICS
 
 
 def declare(
@@ -322,20 +317,17 @@ def metric_signature(metric: Metric, encoder: str = "") -> str:
     return "|".join([*parts, f"keju:{__version__}"])
 
 
-def wording_part(wording: str) -> str:
-    """The part of a signature for a prompt wording; empty for the released one."""
-    return "" if wording == RELEASED else f"|wording:{wording}"
+def sample_part(protocol: Protocol, form: AnswerForm, decisions: Decisions, wording: str) -> str:
+    """The part of a signature for the prompt's wording and for how answers are read.
 
-
-def reading_part(protocol: Protocol, form: AnswerForm, decisions: Decisions) -> str:
-    """The part of a signature for how answers are read; empty where they are not.
-
-    It names the version of the rules, and who decided unclear answers.
+    It names the version of the rules where they read the answer, and who decided unclear ones.
     """
-    if protocol != "strict" and (protocol != "printed" or form not in DECIDED_FORMS):
-        return ""
-    decided = decisions.signature if form in DECIDED_FORMS else ""
-    return f"|{READER}|{decided}" if decided else f"|{READER}"
+    parts: list[str] = []
+    if protocol == "strict" or (protocol == "printed" and form in DECIDED_FORMS):
+        parts = [READER, decisions.signature if form in DECIDED_FORMS else ""]
+    if wording != RELEASED:
+        parts.append(f"wording:{wording}")
+    return "".join(f"|{part}" for part in parts if part)
 
 
 def reading_of(signature: str) -> str:

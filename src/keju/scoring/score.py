@@ -42,8 +42,7 @@ from keju.scoring.metric import (
     MetricValue,
     mean,
     metric_signature,
-    reading_part,
-    wording_part,
+    sample_part,
 )
 from keju.scoring.rankings import Gallery, add_to_gallery
 from keju.scoring.response_files import read_responses
@@ -243,8 +242,9 @@ def _record(
     *,
     reason: str = "",
 ) -> Score:
-    parts = sample.pairs_part + reading_part(protocol, sample.form, sample.decisions)
-    parts += wording_part(sample.response.wording) + sample.signature_part
+    wording = sample.response.wording
+    parts = sample.pairs_part + sample_part(protocol, sample.form, sample.decisions, wording)
+    parts += sample.signature_part
     with_answer = protocol == "strict" and sample.form in DECIDED_FORMS and not reason
     return Score(
         **sample.score_fields,

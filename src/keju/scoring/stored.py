@@ -133,7 +133,7 @@ def frames_of(scores: Iterable[Score]) -> Iterator[pl.DataFrame]:
 def scores_frame(scores: Sequence[Score]) -> pl.DataFrame:
     """Scores as a table with the columns of `SCHEMA`, one row a score, in their order."""
     columns = {name: [getattr(score, name) for score in scores] for name in _FIELDS}
-    names = [_part_names(score) for score in scores]
+    names = [tuple(score.stats | score.if_right) for score in scores]
     parts = _number_lists("parts", names, [score.stats for score in scores])
     right = [score.if_right for score in scores]
     names_if_right = [own if of_score else () for own, of_score in zip(names, right, strict=True)]
@@ -142,10 +142,6 @@ def scores_frame(scores: Sequence[Score]) -> pl.DataFrame:
         parts,
         _number_lists("if_right", names_if_right, right),
     )
-
-
-def _part_names(score: Score) -> tuple[str, ...]:
-    return tuple(score.stats | score.if_right if score.if_right else score.stats)
 
 
 def _number_lists(
