@@ -202,7 +202,7 @@ class _MetricSums:
             item_mean=exact_sum(sums["value"]) / result.scored,
             layers=_layers(sums),
             signature=self.signature,
-            note=_one_sided(sums) or _unranked_pairs(sums),
+            note=_note(sums),
             value_if_right=pooled_value(self.declared, self._sums["right"]),
         )
 
@@ -263,10 +263,10 @@ def benchmark_result(name: str, protocol: Protocol, results: _TaskResults) -> Be
     domains = domain_means(definition.tasks, protocol, results)
     directions = {
         domain: _group_means(
-            [task for task in definition.tasks if task.direction and task.domain == domain],
+            (member for member in definition.tasks if member.domain == domain),
             protocol,
             results,
-            lambda task: task.direction,
+            lambda member: member.direction,
         )
         for domain in domains
     }
@@ -291,7 +291,7 @@ def domain_means(
 
     `results` are by task and query; those that are missing are listed in the mean.
     """
-    return _group_means(declared, protocol, results, lambda task: task.domain)
+    return _group_means(declared, protocol, results, lambda member: member.domain)
 
 
 def _group_means(
@@ -300,15 +300,14 @@ def _group_means(
     results: _TaskResults,
     group_of: Callable[[Task], str],
 ) -> dict[str, MeanResult]:
-    """The plain mean of the main values of each group of tasks."""
+    """The plain mean of the main values of each group of tasks that has a name."""
     mains: dict[str, dict[str, MetricResult | str]] = {}
     for member in declared:
         for query in member.queries:
-            if query.metrics(protocol):
+            if (group := group_of(member)) and query.metrics(protocol):
                 name = f"{member.id}/{query.name}" if query.name else member.id
                 result = results.get((member.id, query.name))
-                main = _main_value(member, query, protocol, result)
-                mains.setdefault(group_of(member), {})[name] = main
+                mains.setdefault(group, {})[name] = _main_value(member, query, protocol, result)
     return {
         group: _mean_of(
             (main for main in of_group.values() if not isinstance(main, str)),
@@ -458,35 +457,31 @@ def declared_metric(
     return declaration
 
 
-def _one_sided(parts: Numbers) -> str:
-    """The note on a yes-or-no task of which every item has the same true answer."""
-    if "positive" not in parts:
-        return ""
-    positive = exact_sum(parts["positive"])
-    if positive == exact_sum(parts["denominator"]):
-        return _(
-            "one-sided: the true answer is always yes, so answering yes always gets the full score"
-        )
-    if not positive:
-        return _(
-            "one-sided: the true answer is always no, so answering no always gets the full score"
-        )
-    return ""
-
-
-def _unranked_pairs(parts: Numbers) -> str:
-    """A note on the pairs that have no answer or no extracted answer; empty if there are none."""
+def _note(parts: Numbers) -> str:
+    """The remark on a value that says less than it seems to; mostly empty."""
+    if "positive" in parts:
+        positive = exact_sum(parts["positive"])
+        if positive == exact_sum(parts["denominator"]):
+            return _(
+                "one-sided: the true answer is always yes, so answering yes always gets the full "
+                "score"
+            )
+        if not positive:
+            return _(
+                "one-sided: the true answer is always no, so answering no always gets the full "
+                "score"
+            )
     names = ("failed", "pairs", "unparsable")
     failed, pairs, unparsable = (exact_sum(parts.get(name, ())) for name in names)
-    if not failed and not unparsable:
-        return ""
-    return _(
-        "{:,.0f} of {:,.0f} pairs have no answer, and the answers of {:,.0f} could not be "
-        "extracted; these pairs rank last",
-        failed,
-        pairs,
-        unparsable,
-    )
+    if failed or unparsable:
+        return _(
+            "{:,.0f} of {:,.0f} pairs have no answer, and the answers of {:,.0f} could not be "
+            "extracted; these pairs rank last",
+            failed,
+            pairs,
+            unparsable,
+        )
+    return ""
 
 
 def _layers(parts: Numbers) -> dict[str, float]:

@@ -9,7 +9,7 @@ scoring counts them. A refusal and a short statement that the page is blank are 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from keju.extraction import body_of, read
@@ -41,11 +41,10 @@ def wrong_page_errors(pairs: Iterable[tuple[str, str]]) -> WrongPage | None:
 
     Two pages share characters by chance: in chi-know-po, a page has on average 17 % of the
     characters of another one. So a recognition error near this floor does not show that the model
-    read anything. Each response is compared with other pages' references, chosen by cyclic shifts
-    of the list of pages: with all others up to 32 pages, then with as many as make 1,000
-    comparisons, and with five from 200 pages on. The list is ordered by hashes of the references,
-    so that the floor depends neither on the order of the items nor on their names. A page with the
-    same text is skipped.
+    read anything. The other pages are chosen by cyclic shifts of the list of pages: all up to 32
+    pages, then as many as make 1,000 comparisons, and five from 200 pages on. The list is ordered
+    by hashes of the references, so that the floor depends neither on the order of the items nor on
+    their names. A page with the same text is skipped.
 
     Args:
         pairs: of the transcription items of one task, the reference and the transcription of one
@@ -54,7 +53,10 @@ def wrong_page_errors(pairs: Iterable[tuple[str, str]]) -> WrongPage | None:
     Returns:
         None where no two pages differ.
     """
-    pairs = sorted((pair for pair in pairs if pair[0]), key=_place)
+    pairs = sorted(
+        (pair for pair in pairs if pair[0]),
+        key=lambda pair: (sha256_bytes(pair[0].encode()), pair[1]),
+    )
     texts = counted_alike([text for pair in pairs for text in pair])
     references, hypotheses = texts[::2], texts[1::2]
     total = ErrorParts(0, 0, 0)
@@ -77,12 +79,6 @@ def compared_text(response: Response) -> str:
 def is_compared(response: Response) -> bool:
     """Whether a response is scored; others count as empty."""
     return response.status not in {"failed", "filtered"} and len(response.text) <= LONGEST
-
-
-def _place(pair: tuple[str, str]) -> tuple[str, str]:
-    """The place of a page among all, which is independent of what is near it in its book."""
-    reference, transcription = pair
-    return sha256_bytes(reference.encode()), transcription
 
 
 def _shifts(count: int) -> list[int]:
@@ -142,18 +138,11 @@ def count_invented_characters(response: Response, *, engine: bool = False) -> in
     """
     if response.status in ("failed", "filtered"):
         return None
-    body = body_of(response.text)
-    if not engine and _says_blank(body):
+    core = body_of(response.text).strip()
+    says_blank = len(core) <= _LONGEST_STATEMENT and _SAYS_BLANK.search(core)
+    if not engine and (says_blank or is_refusal(core)):
         return 0
     return len(counted(read("transcription", response.text).value))
-
-
-def _says_blank(body: str) -> bool:
-    """Whether a response declines, or says that the page is blank."""
-    core = body.strip()
-    return is_refusal(core) or (
-        len(core) <= _LONGEST_STATEMENT and _SAYS_BLANK.search(core) is not None
-    )
 
 
 def measure_invented_text(
@@ -164,14 +153,14 @@ def measure_invented_text(
     Returns:
         None where no response is an answer.
     """
-    counts: Sequence[tuple[int, str]] = [
+    counts = [
         (count, name)
         for name, response in answers
         if (count := count_invented_characters(response, engine=engine)) is not None
     ]
     if not counts:
         return None
-    most, where = max(counts, key=lambda each: each[0])
+    most, where = max(counts, key=lambda row: row[0])
     return InventedText(
         pages=len(counts),
         with_text=sum(count > 0 for count, _ in counts),

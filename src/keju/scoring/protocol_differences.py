@@ -234,7 +234,9 @@ def _describe(scores: pl.DataFrame, item: str, number: int, form: AnswerForm, me
         {score.metric: score for score in scores_of(of_item.filter(pl.col("protocol") == protocol))}
         for protocol in PROTOCOLS
     )
-    return join_clauses([*_reading(form, official, strict[metric]), *_counts(official, strict)])
+    return join_clauses(
+        [*_reading(form, official, strict[metric]), *_counts(official, strict, strict[metric])]
+    )
 
 
 def _reading(form: AnswerForm, official: Mapping[str, Score], main: Score) -> Iterator[str]:
@@ -257,9 +259,14 @@ def _reading(form: AnswerForm, official: Mapping[str, Score], main: Score) -> It
             yield _("strict takes “{}” ({})", main.extracted[:40], rule)
         else:
             yield _("strict takes no answer ({})", rule)
+    if form == "text":
+        scored = next((score.metric for score in official.values() if score.value is not None), "")
+        yield _("{} and {} measure different things", scored, main.metric)
 
 
-def _counts(official: Mapping[str, Score], strict: Mapping[str, Score]) -> Iterator[str]:
+def _counts(
+    official: Mapping[str, Score], strict: Mapping[str, Score], main: Score
+) -> Iterator[str]:
     """The edits in a transcription, and the marks or names that repeats count several times."""
     counted = official.get("CR") or official.get("CER")
     if counted and (extra := counted.stats.get("insertions")):
@@ -272,6 +279,14 @@ def _counts(official: Mapping[str, Score], strict: Mapping[str, Score]) -> Itera
         if exact > script:
             yield _("edits by variants or other script: {:,.0f} of {:,.0f}", exact - script, exact)
         yield _("strict edits: {:,.0f} of {:,.0f} characters", script, layers["length_script"])
+    if "hits" in main.stats:
+        hits, predicted, expected = (main.stats[name] for name in ("hits", "predicted", "expected"))
+        yield _(
+            "strict matches {:,.0f} of {:,.0f} given to {:,.0f} true ones",
+            hits,
+            predicted,
+            expected,
+        )
     recall = official.get("Recall")
     if recall and (recall.value or 0) > 1:
         yield _("official counts repeats: recall {:,.0f}", 100 * (recall.value or 0))

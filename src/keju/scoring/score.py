@@ -277,9 +277,9 @@ def score_run(
     workers: int = 1,
 ) -> list[Score]:
     """Score every response of a run; the scores of `PROTOCOLS` in one list (see `score_models`)."""
-    summaries = score_models(run, protocols, encoders, decisions=decisions, workers=workers)
-    models = [summary.model for summary in summaries]
-    return [score for model in models for score in iter_scores_of(scores_path(run, model))]
+    summaries = list(score_models(run, protocols, encoders, decisions=decisions, workers=workers))
+    paths = [scores_path(run, summary.model) for summary in summaries]
+    return [score for path in paths for score in iter_scores_of(path)]
 
 
 def score_models(

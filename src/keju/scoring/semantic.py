@@ -15,13 +15,13 @@ from msgspec.structs import replace
 from keju.definitions import has_reference
 from keju.encoders import ENCODERS, Encoders, Pair
 from keju.errors import english_problem
-from keju.items import Item, Response, Score
+from keju.items import Item, Score
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.metrics.semantic import above_floor, rescale
 from keju.scoring.lookup import metric_of
 from keju.scoring.metric import Metric, mean, metric_signature
-from keju.scoring.scoring_sample import ScoringSample
+from keju.scoring.scoring_sample import ScoringSample, text_response
 from keju.text import unrepeated_share
 from keju.texts import _, in_english
 
@@ -106,12 +106,8 @@ def _references(metric: Metric, items: Iterable[Item]) -> Iterator[str]:
     """The true answers of items, prepared as the metric has them."""
     for item in items:
         if has_reference(item):
-            response = Response(
-                key="", item=item.id, model="", benchmark=item.benchmark, task=item.task,
-                status="empty",
-            )  # fmt: skip
             with suppress(UndefinedMetricError):
-                yield metric.prepare.inputs(ScoringSample(item, response))[1]
+                yield metric.prepare.inputs(ScoringSample(item, text_response(item, "")))[1]
 
 
 def first_token_cosine(
