@@ -31,9 +31,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Item, Response, Score
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
-from keju.scoring.fingerprints import fingerprint_of
-from keju.scoring.scores_parquet import read_scores, write_scores
-from keju.scoring.stored import scores_path
+from keju.scoring.stored import fingerprint_of, read_scores, scores_path, write_scores
 
 SOURCES = 5
 VENDORS = ("A", "B", "C", "D")

@@ -24,8 +24,7 @@ from keju.files import write_atomic
 from keju.items import Item, Response
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import encode_json, join_json, score_models
-from keju.scoring.scores_parquet import read_frames
-from keju.scoring.stored import scores_path
+from keju.scoring.stored import read_frames, scores_path
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ from keju.models import ModelOptions
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import answer_code, read_scores
-from keju.scoring.scores_parquet import read_fingerprint, write_scores
+from keju.scoring.stored import read_fingerprint, write_scores
 from tests.support.making import make_dataset, page_item, picture
 from tests.support.policies import policy_of
 from tests.support.serving import Chat

@@ -11,7 +11,7 @@ from keju.analysis.nearly_empty import nearly_empty
 from keju.analysis.reading_errors import wrong_pages
 from keju.analysis.run_set import load_runs
 from keju.reporting.item_browser import Browser
-from keju.scoring.floors import compared_text, wrong_page_errors
+from keju.scoring.pages import compared_text, wrong_page_errors
 from keju.words import Words
 from tests.support.own_pages import scored_pages
 

@@ -19,7 +19,7 @@ from keju.bundles import Verification, open_bundle, verify_bundle, write_bundle
 from keju.items import Response
 from keju.runs import RunFolder
 from keju.scoring import read_scores, write_scores
-from keju.scoring.scores_parquet import read_fingerprint
+from keju.scoring.stored import read_fingerprint
 from tests.bundles.bundling import agreeing, altered, members_of, pack, places
 from tests.bundles.test_cleaning import change_run
 

@@ -29,7 +29,7 @@ from keju.scoring import (
     score_run,
     write_scores,
 )
-from keju.scoring.scores_parquet import read_fingerprint
+from keju.scoring.stored import read_fingerprint
 from tests.bundles.bundling import altered, members_of
 from tests.support import ROOT
 from tests.support.commanding import keju

@@ -21,7 +21,7 @@ from keju.datasets import mini
 from keju.errors import DataError
 from keju.files import read_json
 from keju.scoring import read_scores, write_scores
-from keju.scoring.scores_parquet import read_fingerprint
+from keju.scoring.stored import read_fingerprint
 from tests.bundles.bundling import altered, members_of, places
 from tests.support.scored_runs import make_scored_run
 

@@ -8,7 +8,8 @@ import pytest
 
 from keju.definitions import task
 from keju.items import Item, Response
-from keju.scoring import aggregate, score_answer, score_responses, to_json
+from keju.scoring import aggregate, score_answer, score_responses
+from tests.support.score_json import to_json
 
 NEEDS_ENCODER = {"BERTScore", "Avg"}
 

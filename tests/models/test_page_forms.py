@@ -14,7 +14,7 @@ from keju.running import run
 from keju.running.contents import access_of
 from keju.runs import RunFolder
 from keju.scoring import iter_stored_scores
-from keju.scoring.run import score_run
+from keju.scoring.score import score_run
 from keju.texts import Text, using
 from tests.support.making import picture
 from tests.support.page_forms import (

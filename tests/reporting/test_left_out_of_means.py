@@ -15,7 +15,7 @@ from keju.analysis.no_results import in_no_mean
 from keju.analysis.run_set import load_runs
 from keju.reporting.page import write_report
 from keju.runs import RunFolder
-from keju.scoring.blank_pages import FEWEST_BLANK
+from keju.scoring.pages import FEWEST_BLANK
 from tests.support.own_pages import scored_pages
 
 TEXTS = {f"b{book}/p{page}": f"天地玄黃宇宙洪荒{chr(0x6000 + 8 * book + page)}"

@@ -14,7 +14,7 @@ from keju.reporting.time_table import time_table
 from keju.reporting.view import build_view
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring.run import score_run
+from keju.scoring.score import score_run
 
 SELECTION = Selection(tasks=("T1",), limit=2)
 

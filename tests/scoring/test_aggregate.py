@@ -2,7 +2,8 @@
 
 import pytest
 
-from keju.scoring import aggregate, score_answer, to_json
+from keju.scoring import aggregate, score_answer
+from tests.support.score_json import to_json
 
 
 def results(pairs, protocol="strict"):

@@ -9,7 +9,7 @@ from keju.definitions import has_reference, is_blank, mark_blank, missing_refere
 from keju.definitions.references import BLANK_PAGE
 from keju.items import Item, Response
 from keju.scoring import aggregate, score_answer
-from keju.scoring.blank_pages import InventedText, count_invented_characters, measure_invented_text
+from keju.scoring.pages import InventedText, count_invented_characters, measure_invented_text
 
 BLANK = mark_blank(
     Item(id="b", benchmark="MCS-Bench", task="T1", answer="天地", transcription="天地")

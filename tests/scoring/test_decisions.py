@@ -11,8 +11,7 @@ from keju.errors import DataError, UsageError
 from keju.items import Box, ImageRef, Item, Response
 from keju.scoring import Decision, Decisions, answer_code, read_decisions
 from keju.scoring.decisions import normalised_value
-from keju.scoring.run import _sample
-from keju.scoring.score import score_samples
+from keju.scoring.score import _sample, score_samples
 from keju.scoring.scoring_sample import ScoringSample
 
 ITEM = Item(

@@ -8,7 +8,7 @@ import pytest
 
 from keju.items import Response
 from keju.metrics import error_parts
-from keju.scoring.floors import compared_text, wrong_page_errors
+from keju.scoring.pages import compared_text, wrong_page_errors
 from keju.text import counted
 
 PASSAGES = json.loads(Path(__file__).with_name("passages.json").read_text("utf-8"))

@@ -15,10 +15,10 @@ from keju.scoring import (
     answer_code,
     score_answer,
     scores_frame,
-    to_json,
 )
 from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import Defect, ScoringSample
+from tests.support.score_json import to_json
 
 PRINTED = ("printed",)
 
@@ -99,7 +99,7 @@ def test_a_failure_is_worth_nothing(make, status):
 
 
 def test_what_the_script_cannot_read_is_unscored(make):
-    (found,) = scores_of(make("T1", "学", "学"), defect=Defect(response="no text"))
+    (found,) = scores_of(make("T1", "学", "学"), defect=Defect(answer="no text"))
     assert (found.value, found.reason, found.signature) == (None, "no text", "")
     (found,) = scores_of(make("T1", "", "学"), defect=Defect(answer_missing=True, in_file=True))
     assert "KeyError" in found.reason

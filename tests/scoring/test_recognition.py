@@ -6,7 +6,8 @@ import pytest
 
 from keju.definitions.references import NO_BOXES
 from keju.items import Box, ImageRef
-from keju.scoring import aggregate, score_answer, to_json
+from keju.scoring import aggregate, score_answer
+from tests.support.score_json import to_json
 
 TASK = "recognition"
 

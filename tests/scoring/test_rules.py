@@ -4,7 +4,7 @@ import pytest
 
 from keju.definitions import task, tasks
 from keju.scoring import PROTOCOLS
-from keju.scoring.lookup import list_steps, lower_is_better, metric_of
+from keju.scoring.lookup import list_steps, metric_of
 from tests.support.degenerate import earned, families
 
 QUERIES = [
@@ -18,13 +18,12 @@ QUERIES = [
 @pytest.mark.parametrize(("declared", "query", "protocol"), QUERIES)
 def test_every_metric_of_every_task_has_its_steps_in_words(declared, query, protocol):
     for metric in getattr(query, protocol):
-        found = list_steps(protocol, declared, query, metric)
+        found = list_steps(metric_of(protocol, declared.benchmark, query.form, metric), query)
         assert list(found) == [
             "what is taken of the response", "how texts are prepared", "what is counted",
             "a task's value", "a failed call",
         ]  # fmt: skip
         assert all(found.values())
-        assert isinstance(lower_is_better(protocol, declared, query, metric), bool)
 
 
 def test_a_benchmark_may_count_otherwise_under_the_same_name():
@@ -48,7 +47,8 @@ def test_what_a_rule_says_of_the_tasks_value_is_what_scoring_does(family):
     found = earned(family, texts)
     for protocol in PROTOCOLS:
         for metric, result in found[protocol].items():
-            over = list_steps(protocol, declared, query, metric)["a task's value"]
+            own_metric = metric_of(protocol, declared.benchmark, query.form, metric)
+            over = list_steps(own_metric, query)["a task's value"]
             if over == "the mean over the items":
                 assert result.value == pytest.approx(result.item_mean, abs=1e-12), metric
             elif family.name in {"OCR, MCS-Bench", "OCR, AncientDoc", "punctuation"}:

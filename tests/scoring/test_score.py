@@ -20,9 +20,8 @@ from keju.scoring import (
     score_run,
 )
 from keju.scoring.score import score_samples
-from keju.scoring.scores_parquet import read_frames
 from keju.scoring.scoring_sample import Defect, ScoringSample
-from keju.scoring.stored import scores_path
+from keju.scoring.stored import read_frames, scores_path
 from keju.text import LAYERS
 
 

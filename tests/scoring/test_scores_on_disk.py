@@ -52,7 +52,7 @@ def test_scores_from_disk_are_those_from_memory(run, monkeypatch):
     in_memory = _scored(run)
     assert len({(score.item, score.round, score.setting) for score in in_memory[1]}) == 15
     monkeypatch.setattr("keju.runs.record_list.MOST_IN_MEMORY", 2)
-    monkeypatch.setattr("keju.scoring.scores_parquet._GROUP_ROWS", 4)
+    monkeypatch.setattr("keju.scoring.stored._GROUP_ROWS", 4)
     assert _scored(run) == in_memory
 
 

@@ -17,7 +17,7 @@ def test_what_was_written_is_read(tmp_path, make):
 @pytest.mark.parametrize("rows", [1, 3, 1000])
 def test_scores_in_row_groups_are_read_in_their_order(tmp_path, make, monkeypatch, rows):
     scores = score_answer(*make("T1", "天地", "天")) + score_answer(*make("T6", "意思", "意思"))
-    monkeypatch.setattr("keju.scoring.scores_parquet._GROUP_ROWS", rows)
+    monkeypatch.setattr("keju.scoring.stored._GROUP_ROWS", rows)
     write_scores(tmp_path / "m.parquet", scores)
     assert read_scores(tmp_path / "m.parquet") == scores
 

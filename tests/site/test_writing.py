@@ -20,7 +20,7 @@ from keju.errors import DataError, UsageError
 from keju.formatting import percent
 from keju.published import published_tables
 from keju.scoring import read_scores, write_scores
-from keju.scoring.scores_parquet import read_fingerprint
+from keju.scoring.stored import read_fingerprint
 from keju.site import read_model_facts, write_site
 from tests.bundles.bundling import altered, members_of
 from tests.support.scored_runs import HOSTILE

@@ -9,7 +9,7 @@ from keju.benchmarks.mcs_bench import BENCHMARK
 from keju.definitions import Task, benchmark
 from keju.items import Protocol
 from keju.published.printed_tables import PrintedTables, load_printed_tables
-from keju.scoring.means import domain_means, mean_over_domains
+from keju.scoring.aggregate import domain_means, mean_over_domains
 from keju.scoring.results import MeanResult, MetricResult, TaskResult
 
 AS_PRINTED = "Illustration"

@@ -15,13 +15,13 @@ from keju.errors import shortened
 from keju.items import PromptVariant, Response, get_group, variant_of
 from keju.runs import RunFolder
 from keju.scoring import Result
-from keju.scoring.blank_pages import (
+from keju.scoring.export import json_task_name, result_names
+from keju.scoring.pages import (
     FEWEST_BLANK,
     InventedText,
     count_invented_characters,
     measure_invented_text,
 )
-from keju.scoring.export import json_task_name, result_names
 from keju.texts import Text, _, n_
 
 _Row = tuple[str, str]

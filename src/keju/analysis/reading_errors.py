@@ -12,7 +12,7 @@ from keju.analysis.run_set import RunSet
 from keju.items import Response
 from keju.runs import RecordList
 from keju.scoring import MetricResult, Result, TaskResult, WrongPage
-from keju.scoring.floors import compared_text, is_compared, wrong_page_errors
+from keju.scoring.pages import compared_text, is_compared, wrong_page_errors
 
 NO_FLOORS: Mapping[tuple[str, str], WrongPage | None] = MappingProxyType({})
 

@@ -35,8 +35,7 @@ from keju.running.contents import name_of_images
 from keju.runs import HUMAN, RunFolder, RunManifest
 from keju.runs.served_models import served_name
 from keju.scoring import ItemName, Result, aggregate, check_scores
-from keju.scoring.scores_parquet import iter_scores_of
-from keju.scoring.stored import scores_path
+from keju.scoring.stored import iter_scores_of, scores_path
 
 Mains = Mapping[tuple[str, str], Sequence[Score]]
 """The scores of main metrics under one protocol, by task and query."""

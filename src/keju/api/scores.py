@@ -11,7 +11,6 @@ import polars as pl
 
 from keju.api.inputs import AnyPath, item_of, listed, path_of, text_of
 from keju.api.leaderboards import Leaderboard, leaderboard_of
-from keju.api.texts import response_of
 from keju.definitions import query_of
 from keju.definitions import task as task_named
 from keju.encoders import Encoders, default_cache_path
@@ -30,6 +29,7 @@ from keju.scoring import (
     score_run,
     scores_frame,
 )
+from keju.scoring.scoring_sample import text_response
 
 ProtocolChoice = Literal["official", "strict", "both"]
 
@@ -218,4 +218,4 @@ def _answers(pairs: Sequence[object], model: str) -> Iterator[tuple[Item, Respon
                 f"item {item.id} is of task {item.task}, which asks about pairs of images. "
                 "Make a run with keju run, and score that"
             )
-        yield item, response_of(item, text, model)
+        yield item, text_response(item, text, model)

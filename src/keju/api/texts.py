@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, overload
 
 from keju.api.inputs import item_of, text_of, texts_of
 from keju.errors import number_of
-from keju.items import Item, Response
+from keju.items import Item
 from keju.metrics import UndefinedMetricError, distance
 from keju.text import LAYERS, Layer, counted_pair
 from keju.texts import _
@@ -117,7 +117,7 @@ def extract(
     """
     # Imported here, so that `cer` does not wait for benchmarks and their metrics.
     from keju.definitions import task as task_named  # noqa: PLC0415
-    from keju.scoring.scoring_sample import ScoringSample  # noqa: PLC0415
+    from keju.scoring.scoring_sample import ScoringSample, text_response  # noqa: PLC0415
 
     text_of("task", task)
     text_of("text", text)
@@ -132,14 +132,4 @@ def extract(
             raise ValueError("item has its own query, question and options. Give either")
         if item.task != task:
             raise ValueError(f"item {item.id} is of task {item.task}, not of {task}")
-    return ScoringSample(item, response_of(item, text, "")).reading
-
-
-def response_of(item: Item, text: str, model: str) -> Response:
-    """A response to an item in memory, made of its text."""
-    from keju.models.base import status_of  # noqa: PLC0415
-
-    return Response(
-        key="", item=item.id, model=model, benchmark=item.benchmark, task=item.task,
-        query=item.query, status=status_of(text), text=text,
-    )  # fmt: skip
+    return ScoringSample(item, text_response(item, text)).reading

@@ -35,7 +35,7 @@ from keju.errors import DataError, shortened
 from keju.files import json_problem, sha256_file
 from keju.items import Response, Score
 from keju.runs import RunManifest, read_responses
-from keju.scoring.scores_parquet import SCHEMA, iter_scores_of, read_frames
+from keju.scoring.stored import SCHEMA, iter_scores_of, read_frames
 from keju.texts import _
 
 MAX_MANIFEST_BYTES = 64 << 20

@@ -17,8 +17,8 @@ from keju.bundles.verification import Findings
 from keju.errors import DataError
 from keju.runs import RunFolder
 from keju.scoring import read_fingerprint
-from keju.scoring.fingerprints import Fingerprint, changed_files
-from keju.scoring.run import check_response
+from keju.scoring.score import check_response
+from keju.scoring.stored import Fingerprint, changed_files
 from keju.texts import _
 
 _CHECK = "responses"

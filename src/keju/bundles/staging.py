@@ -28,9 +28,13 @@ from keju.judging.probes import PROBE
 from keju.judging.store import JudgementFolder, stored_rubrics
 from keju.runs import RunFolder, RunManifest, file_name, read_responses
 from keju.scoring import NO_DECISIONS, Decisions, answer_code, read_fingerprint
-from keju.scoring.fingerprints import fingerprint_of
-from keju.scoring.scores_parquet import read_frames, write_frames
-from keju.scoring.stored import decisions_path, scores_path
+from keju.scoring.stored import (
+    decisions_path,
+    fingerprint_of,
+    read_frames,
+    scores_path,
+    write_frames,
+)
 
 
 class StagedModel(NamedTuple):

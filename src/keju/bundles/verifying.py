@@ -48,8 +48,7 @@ from keju.items import Protocol, get_group
 from keju.published import audit_run
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import NO_DECISIONS, STORED, Decisions, score_models
-from keju.scoring.scores_parquet import iter_scores_of
-from keju.scoring.stored import scores_path
+from keju.scoring.stored import iter_scores_of, scores_path
 from keju.texts import _
 
 _TOKENIZERS = ("jieba", "zhconv", "opencc")

@@ -92,8 +92,7 @@ def score(
     from keju.reporting.answer_readings import readings_lines
     from keju.runs import RunFolder
     from keju.scoring import Tally, encode_json, join_json, score_models, score_responses
-    from keju.scoring.scores_parquet import read_frames, scores_frame
-    from keju.scoring.stored import scores_path
+    from keju.scoring.stored import read_frames, scores_frame, scores_path
 
     protocols = _protocols_of(protocol)
     encoders = Encoders(parse_semantic(semantic or []), default_cache_path())

@@ -170,7 +170,7 @@ def error_parts(reference: str, hypothesis: str) -> ErrorParts:
     texts have no words. Nothing depends on line breaks.
 
     Recognition is a lower bound: a wrong character that also occurs elsewhere on the page
-    counts as layout. So compare both with the values of a wrong page (`keju.scoring.floors`).
+    counts as layout. So compare both with the values of a wrong page (`keju.scoring.pages`).
 
     Raises:
         UndefinedMetricError: the reference is empty.

@@ -16,7 +16,7 @@ from keju.errors import DataError
 from keju.published import Column, PrintedTable, paper
 from keju.reporting.paper_table_runs import RunValues
 from keju.scoring import MetricResult, TaskResult
-from keju.scoring.means import domain_means, mean_over_domains
+from keju.scoring.aggregate import domain_means, mean_over_domains
 
 OCR = "OCR"
 """Columns that are plain means over the table's transcription tasks."""

@@ -206,7 +206,10 @@ def record_run(
             with dataset.items_path.open("rb") as stream:
                 write_atomic(folder.items_path, iter(partial(stream.read, 1 << 20), b""))
         else:
-ours        items_sha256 = sha256_file(folder.items_path)
+            chosen_ids = {item.id for item in contents.items}  # They lack their references.
+            chosen = (item for item in iter_items(dataset.items_path) if item.id in chosen_ids)
+            write_items(folder.items_path, chosen)
+        items_sha256 = sha256_file(folder.items_path)
     manifest = replace(
         manifest,
         items_sha256=items_sha256,

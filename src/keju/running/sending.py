@@ -276,7 +276,8 @@ class Sender:
                 if has_price:
                     self.budget.settle(reserved, charged)
             if isinstance(outcome, Answer):
-theirs            failure = outcome
+                return response_of(model, job, outcome, seconds, attempts, uncounted)
+            failure = outcome
             counted += not failure.overloaded
             if failure.overloaded and not self._slow_down(queue, failure, sent_at):
                 break

@@ -1,121 +1,62 @@
 """From responses to scores: answers taken by rule, two protocols, verdicts, aggregates.
 
 `score_answer`, `score_responses` and `score_run` make one `Score` for each metric that the
-catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_json` writes both down.
+catalogue names; `aggregate` sums them to tasks, domains and benchmarks, and `encode_json` writes
+both down.
 """
 
-from keju.scoring.aggregate import Tally, aggregate
-from keju.scoring.decisions import NO_DECISIONS, Decision, Decisions, answer_code, read_decisions
-from keju.scoring.export import encode_json, join_json, to_json
-from keju.scoring.floors import WrongPage
-from keju.scoring.lookup import (
-    check_metrics,
-    metric_names,
-    metric_of,
-    metric_row,
-    metrics,
-)
-from keju.scoring.means import NO_RESPONSES
-from keju.scoring.metric import Metric
-from keju.scoring.model_comparison import (
-    Difference,
-    ItemName,
-    OverallComparison,
-    SideScores,
-    TaskComparison,
-    adjust_comparisons,
-    compare_errors,
-    compare_sides,
-    compare_tasks,
-    mark_equal,
-)
-from keju.scoring.own_metrics import metric
-from keju.scoring.protocol_differences import (
-    TaskDifference,
-    list_task_differences,
-)
-from keju.scoring.results import (
-    BenchmarkResult,
-    MeanResult,
-    MetricResult,
-    Result,
-    Summary,
-    TaskResult,
-    merge_unscored,
-)
-from keju.scoring.run import (
-    score_answers,
-    score_models,
-    score_responses,
-    score_run,
-    unclear_samples,
-    unused_decisions,
-)
-from keju.scoring.score import PROTOCOLS, STORED, score_answer
-from keju.scoring.scores_parquet import read_fingerprint, read_scores, scores_frame, write_scores
-from keju.scoring.signatures import metric_signature
-from keju.scoring.stored import (
-    check_scores,
-    iter_stored_scores,
-    stored_frames,
-)
-from keju.scoring.verdicts import VERDICTS
-
-__all__ = [
-    "NO_DECISIONS",
-    "NO_RESPONSES",
-    "PROTOCOLS",
-    "STORED",
-    "VERDICTS",
-    "BenchmarkResult",
-    "Decision",
-    "Decisions",
-    "Difference",
-    "ItemName",
-    "MeanResult",
-    "Metric",
-    "MetricResult",
-    "OverallComparison",
-    "Result",
-    "SideScores",
-    "Summary",
-    "Tally",
-    "TaskComparison",
-    "TaskDifference",
-    "TaskResult",
-    "WrongPage",
-    "adjust_comparisons",
-    "aggregate",
-    "answer_code",
-    "check_metrics",
-    "check_scores",
-    "compare_errors",
-    "compare_sides",
-    "compare_tasks",
-    "encode_json",
-    "iter_stored_scores",
-    "join_json",
-    "list_task_differences",
-    "mark_equal",
-    "merge_unscored",
-    "metric",
-    "metric_names",
-    "metric_of",
-    "metric_row",
-    "metric_signature",
-    "metrics",
-    "read_decisions",
-    "read_fingerprint",
-    "read_scores",
-    "score_answer",
-    "score_answers",
-    "score_models",
-    "score_responses",
-    "score_run",
-    "scores_frame",
-    "stored_frames",
-    "to_json",
-    "unclear_samples",
-    "unused_decisions",
-    "write_scores",
-]
+from keju.scoring.aggregate import NO_RESPONSES as NO_RESPONSES
+from keju.scoring.aggregate import Tally as Tally
+from keju.scoring.aggregate import aggregate as aggregate
+from keju.scoring.decisions import NO_DECISIONS as NO_DECISIONS
+from keju.scoring.decisions import Decision as Decision
+from keju.scoring.decisions import Decisions as Decisions
+from keju.scoring.decisions import answer_code as answer_code
+from keju.scoring.decisions import read_decisions as read_decisions
+from keju.scoring.export import encode_json as encode_json
+from keju.scoring.export import join_json as join_json
+from keju.scoring.lookup import check_metrics as check_metrics
+from keju.scoring.lookup import metric_names as metric_names
+from keju.scoring.lookup import metric_of as metric_of
+from keju.scoring.lookup import metric_row as metric_row
+from keju.scoring.lookup import metrics as metrics
+from keju.scoring.metric import PROTOCOLS as PROTOCOLS
+from keju.scoring.metric import STORED as STORED
+from keju.scoring.metric import Metric as Metric
+from keju.scoring.metric import metric_signature as metric_signature
+from keju.scoring.model_comparison import Difference as Difference
+from keju.scoring.model_comparison import ItemName as ItemName
+from keju.scoring.model_comparison import OverallComparison as OverallComparison
+from keju.scoring.model_comparison import SideScores as SideScores
+from keju.scoring.model_comparison import TaskComparison as TaskComparison
+from keju.scoring.model_comparison import adjust_comparisons as adjust_comparisons
+from keju.scoring.model_comparison import compare_errors as compare_errors
+from keju.scoring.model_comparison import compare_sides as compare_sides
+from keju.scoring.model_comparison import compare_tasks as compare_tasks
+from keju.scoring.model_comparison import mark_equal as mark_equal
+from keju.scoring.own_metrics import metric as metric
+from keju.scoring.pages import WrongPage as WrongPage
+from keju.scoring.protocol_differences import TaskDifference as TaskDifference
+from keju.scoring.protocol_differences import list_task_differences as list_task_differences
+from keju.scoring.results import BenchmarkResult as BenchmarkResult
+from keju.scoring.results import MeanResult as MeanResult
+from keju.scoring.results import MetricResult as MetricResult
+from keju.scoring.results import Result as Result
+from keju.scoring.results import Summary as Summary
+from keju.scoring.results import TaskResult as TaskResult
+from keju.scoring.results import merge_unscored as merge_unscored
+from keju.scoring.score import score_answer as score_answer
+from keju.scoring.score import score_answers as score_answers
+from keju.scoring.score import score_models as score_models
+from keju.scoring.score import score_responses as score_responses
+from keju.scoring.score import score_run as score_run
+from keju.scoring.score import unclear_samples as unclear_samples
+from keju.scoring.score import unused_decisions as unused_decisions
+from keju.scoring.stored import check_scores as check_scores
+from keju.scoring.stored import iter_stored_scores as iter_stored_scores
+from keju.scoring.stored import read_fingerprint as read_fingerprint
+from keju.scoring.stored import read_scores as read_scores
+from keju.scoring.stored import scores_frame as scores_frame
+from keju.scoring.stored import stored_frames as stored_frames
+from keju.scoring.stored import write_scores as write_scores
+from keju.scoring.verdicts import VERDICTS as VERDICTS

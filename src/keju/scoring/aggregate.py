@@ -8,24 +8,34 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
+from msgspec.structs import replace
 
-from keju.definitions import Query, task, tasks
-from keju.items import AnswerForm, PromptVariant, Protocol, Score
+from keju.definitions import Query, Task, benchmark, task, tasks
+from keju.items import Protocol, Score
 from keju.registry import PluginError
 from keju.scoring.lookup import metric_of
-from keju.scoring.means import benchmark_result
-from keju.scoring.metric import Metric, Stats
-from keju.scoring.results import MetricResult, Result, Summary, TaskResult, UnscoredReason
-from keju.scoring.scores_parquet import frames_of, scores_frame
-from keju.scoring.signatures import origin_of
+from keju.scoring.metric import Metric, Stats, origin_of
+from keju.scoring.results import (
+    BenchmarkResult,
+    MeanResult,
+    MetricResult,
+    Result,
+    Summary,
+    TaskResult,
+    UnscoredReason,
+)
+from keju.scoring.stored import frames_of, scores_frame
 from keju.statistics.resampling import Floats
 from keju.text import LAYERS
-from keju.texts import _, join_clauses
+from keju.texts import _
+
+NO_RESPONSES = _("no responses")
+"""The reason why a task without requests is missing from a mean."""
 
 _RESULT = ("model", "setting", "script", "wording", "protocol")
 _METRIC = ("task", "query", "metric")
@@ -35,6 +45,9 @@ Columns = Mapping[str, Floats]
 
 Numbers = Mapping[str, "array[float] | Floats"]
 """Statistics by name: one number a score, or fewer numbers with the same exact sum."""
+
+_TaskResults = Mapping[tuple[str, str], TaskResult]
+"""The values of tasks, by task and query."""
 
 
 def aggregate(scores: Iterable[Score]) -> list[Result]:
@@ -55,8 +68,8 @@ class Tally:
     """
 
     def __init__(self, frames: Iterable[pl.DataFrame] = ()) -> None:
-        self._metrics: dict[tuple[Any, ...], dict[tuple[str, str], dict[str, _MetricTally]]] = {}
-        self._without_value: list[pl.DataFrame] = []
+        self._sums: dict[tuple[Any, ...], dict[tuple[str, str], dict[str, _MetricSums]]] = {}
+        self._without_value = [_select_without_value(scores_frame([]))]
         for frame in frames:
             self.add(frame)
 
@@ -64,29 +77,45 @@ class Tally:
         """Add a table of scores."""
         by_metric = frame.partition_by(*_RESULT, *_METRIC, as_dict=True, include_key=False)
         for (*result, name, query, metric), rows in by_metric.items():
-            by_query = self._metrics.setdefault(tuple(result), {})
-            tallies = by_query.setdefault((name, query), {})
-            if metric not in tallies:
-                form = _declared_query(name, query).form
-                protocol, signature = result[-1], _first_text(rows["signature"])
-                benchmark = task(name).benchmark
-                declared = declared_metric(protocol, benchmark, form, metric, signature)
-                tallies[metric] = _MetricTally(declared)
-            tallies[metric].add(rows)
+            by_query = self._sums.setdefault(tuple(result), {})
+            by_name = by_query.setdefault((name, query), {})
+            if metric not in by_name:
+                signature = _first_text(rows["signature"])
+                by_name[metric] = _MetricSums(
+                    declared_metric(result[-1], name, query, metric, signature)
+                )
+            by_name[metric].add(rows)
         self._without_value.append(_select_without_value(frame))
 
     def results(self) -> list[Result]:
         """The values of each model, prompt variant and protocol."""
-        models = list(dict.fromkeys(model for model, *_ in self._metrics))
-        results = [
-            _result(model, PromptVariant(*variant), protocol, by_query)
-            for (model, *variant, protocol), by_query in self._metrics.items()
-        ]
+        models = list(dict.fromkeys(model for model, *_ in self._sums))
+        queries = [(declared.id, query.name) for declared in tasks() for query in declared.queries]
+        order = {query: place for place, query in enumerate(queries)}
+        results = []
+        for (model, setting, script, wording, protocol), by_query in self._sums.items():
+            task_results = {
+                key: _task_result(*key, protocol, by_query[key])
+                for key in sorted(by_query, key=lambda key: order.get(key, len(order)))
+            }
+            names = dict.fromkeys(task(name).benchmark for name, _query in task_results)
+            means = [benchmark_result(name, protocol, task_results) for name in names]
+            results.append(
+                Result(
+                    model=model,
+                    setting=setting,
+                    script=script,
+                    wording=wording,
+                    protocol=protocol,
+                    tasks=tuple(task_results.values()),
+                    benchmarks=() if protocol == "printed" else tuple(means),
+                )
+            )
         return sorted(results, key=lambda result: (models.index(result.model), result.variant.rank))
 
     def summary(self, model: str, strays: Mapping[str, int]) -> Summary:
         """The values, counts and reasons of one model, whose scores these are."""
-        rows = pl.concat(self._without_value or [_select_without_value(scores_frame([]))])
+        rows = pl.concat(self._without_value)
         # Of `with-reasoning` the same metrics have no value, for the same reasons.
         unscored = rows.filter(pl.col("reason") != "", pl.col("protocol") != "with-reasoning")
         return Summary(
@@ -119,7 +148,7 @@ def _select_without_value(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-class _MetricTally:
+class _MetricSums:
     """The scores of one metric in a task: counts of their texts, and sums of their statistics.
 
     Of a metric whose value is not made of sums (a median), every number is kept.
@@ -128,73 +157,59 @@ class _MetricTally:
     def __init__(self, declared: Metric | None) -> None:
         self.declared = declared
         self.signature = ""
-        self.items = self.scored = self.answered = 0
-        self.statuses, self.verdicts, self.reasons, self.read_by = (
-            Counter[str](), Counter[str](), Counter[str](), Counter[str]()
-        )  # fmt: skip
-        self._values: dict[str, array[float]] = {}
-        self._every: dict[str, array[float]] = {}
-        self._answered: dict[str, array[float]] = {}
-        self._if_right: dict[str, array[float]] = {}
+        self.counts = {name: Counter[str]() for name in ("status", "verdict", "reason", "read_by")}
+        self._answered = 0
+        self._sums: dict[str, dict[str, array[float]]] = {"all": {}, "answered": {}, "right": {}}
 
     def add(self, rows: pl.DataFrame) -> None:
         """Add some scores of the metric."""
-        scored = rows.filter(pl.col("value").is_not_null())
-        self.items += len(rows)
-        self.scored += len(scored)
-        for counter, texts in (
-            (self.statuses, rows["status"]),
-            (self.verdicts, rows["verdict"]),
-            (self.reasons, rows.filter(pl.col("value").is_null())["reason"]),
-            (self.read_by, scored["read_by"]),
-        ):
-            counter.update(dict(texts.value_counts().iter_rows()))
+        has_value = pl.col("value").is_not_null()
+        scored, unscored = rows.filter(has_value), rows.filter(~has_value)
+        for name, counted in zip(self.counts, (rows, rows, unscored, scored), strict=True):
+            self.counts[name].update(dict(counted[name].value_counts().iter_rows()))
         self.signature = self.signature or _first_text(scored["signature"])
-        parts, answered = part_columns(scored), (scored["status"] == "answered").to_numpy()
-        self.answered += int(answered.sum())
-        self._collect(self._values, {"value": scored["value"].to_numpy()}, is_sum=True)
-        self._collect(self._every, parts)
-        self._collect(self._answered, {name: column[answered] for name, column in parts.items()})
-        self._collect(self._if_right, part_columns(scored, if_right=True))
+        parts = part_columns(scored) | {"value": scored["value"].to_numpy()}
+        answered = (scored["status"] == "answered").to_numpy()
+        self._answered += int(answered.sum())
+        self._add_numbers("all", parts)
+        self._add_numbers("answered", {name: column[answered] for name, column in parts.items()})
+        self._add_numbers("right", part_columns(scored, if_right=True))
 
-    def _collect(
-        self, numbers: dict[str, array[float]], columns: Columns, *, is_sum: bool = False
-    ) -> None:
-        declared = self.declared
-        is_sum = is_sum or declared is None or declared.over.value is None
+    def _add_numbers(self, scores: str, columns: Columns) -> None:
         for name, column in columns.items():
-            collected = numbers.setdefault(name, array("d"))
-            collected.frombytes(column.astype(float).tobytes())
-            if is_sum:
-                numbers[name] = array("d", _exact_parts(collected))
+            numbers = self._sums[scores].setdefault(name, array("d"))
+            numbers.frombytes(column.astype(float).tobytes())
+            if self.declared is None or self.declared.over.value is None:
+                self._sums[scores][name] = _exact_parts(numbers)
 
     def result(self, metric: str) -> MetricResult:
         """The values of the metric over all items."""
-        about: Any = {
-            "metric": metric,
-            "items": self.items,
-            "scored": self.scored,
-            "unscored": _most_frequent_first(self.reasons),
-        }
-        if not self.scored:
-            return MetricResult(value=None, without_failures=None, item_mean=None, **about)
-        return MetricResult(
-            value=pooled_value(self.declared, self._every),
-            without_failures=pooled_value(self.declared, self._answered) if self.answered else None,
-            item_mean=exact_sum(self._values["value"]) / self.scored,
-            layers=_layers(self._every),
+        items, unscored = self.counts["status"].total(), self.counts["reason"]
+        result = MetricResult(
+            metric=metric,
+            items=items,
+            scored=items - unscored.total(),
+            unscored=_most_frequent_first(unscored),
+        )
+        if not result.scored:
+            return result
+        sums = self._sums["all"]
+        answered = pooled_value(self.declared, self._sums["answered"]) if self._answered else None
+        return replace(
+            result,
+            value=pooled_value(self.declared, sums),
+            without_failures=answered,
+            item_mean=exact_sum(sums["value"]) / result.scored,
+            layers=_layers(sums),
             signature=self.signature,
-            note=join_clauses(
-                filter(None, (_one_sided(self._every), _unranked_pairs(self._every)))
-            ),
-            value_if_right=pooled_value(self.declared, self._if_right),
-            **about,
+            note=_note(sums),
+            value_if_right=pooled_value(self.declared, self._sums["right"]),
         )
 
 
-def _exact_parts(numbers: Sequence[float]) -> list[float]:
+def _exact_parts(numbers: Sequence[float]) -> array[float]:
     """Few numbers with the same exact sum as many: mostly one or two."""
-    parts: list[float] = []
+    parts: array[float] = array("d")
     while remainder := exact_sum([*numbers, *(-part for part in parts)]):
         parts.append(remainder)
         if not math.isfinite(remainder):
@@ -202,52 +217,26 @@ def _exact_parts(numbers: Sequence[float]) -> list[float]:
     return parts
 
 
-def _result(
-    model: str,
-    variant: PromptVariant,
-    protocol: Protocol,
-    by_query: Mapping[tuple[str, str], dict[str, _MetricTally]],
-) -> Result:
-    queries = [(declared.id, query.name) for declared in tasks() for query in declared.queries]
-    order = {query: place for place, query in enumerate(queries)}
-    task_results = [
-        _task_result(name, query, protocol, by_query[name, query])
-        for name, query in sorted(by_query, key=lambda key: order.get(key, len(order)))
-    ]
-    benchmarks = dict.fromkeys(task(result.task).benchmark for result in task_results)
-    return Result(
-        model=model,
-        setting=variant.setting,
-        script=variant.script,
-        wording=variant.wording,
-        protocol=protocol,
-        tasks=tuple(task_results),
-        benchmarks=()
-        if protocol == "printed"
-        else tuple(benchmark_result(name, protocol, task_results) for name in benchmarks),
-    )
-
-
 def _task_result(
-    name: str, query: str, protocol: Protocol, tallies: Mapping[str, _MetricTally]
+    name: str, query: str, protocol: Protocol, sums: Mapping[str, _MetricSums]
 ) -> TaskResult:
     own_metrics = _declared_query(name, query).metrics(protocol)
-    order = [metric for metric in own_metrics if metric in tallies]
+    order = [metric for metric in own_metrics if metric in sums]
     order += [
         metric
-        for metric, tally in tallies.items()
-        if metric not in own_metrics and tally.declared and tally.declared.origin
+        for metric, of_metric in sums.items()
+        if metric not in own_metrics and of_metric.declared and of_metric.declared.origin
     ]
-    first = tallies[order[0]] if order else _MetricTally(None)
-    read_by = _most_frequent_first(first.read_by)
+    first = sums[order[0]] if order else _MetricSums(None)
+    read_by = _most_frequent_first(first.counts["read_by"])
     read_by.pop("", None)
     return TaskResult(
         task=name,
         query=query,
-        metrics=tuple(tallies[metric].result(metric) for metric in order),
-        items=first.items,
-        statuses=_most_frequent_first(first.statuses),
-        verdicts=_most_frequent_first(first.verdicts),
+        metrics=tuple(sums[metric].result(metric) for metric in order),
+        items=first.counts["status"].total(),
+        statuses=_most_frequent_first(first.counts["status"]),
+        verdicts=_most_frequent_first(first.counts["verdict"]),
         read_by=read_by,
     )
 
@@ -263,6 +252,119 @@ def _most_frequent_first(counts: Counter[str]) -> dict[str, int]:
 def _first_text(texts: pl.Series) -> str:
     """The first text that is not empty; empty where there is none."""
     return next(filter(None, texts.unique(maintain_order=True)), "")
+
+
+# Means of tasks.
+
+
+def benchmark_result(name: str, protocol: Protocol, results: _TaskResults) -> BenchmarkResult:
+    """The values of one benchmark, from those of its tasks."""
+    definition = benchmark(name)
+    domains = domain_means(definition.tasks, protocol, results)
+    directions = {
+        domain: _group_means(
+            (member for member in definition.tasks if member.domain == domain),
+            protocol,
+            results,
+            lambda member: member.direction,
+        )
+        for domain in domains
+    }
+    return BenchmarkResult(
+        benchmark=name,
+        domains=domains,
+        overall=mean_over_domains(domains),
+        formats={
+            title: mean_over_domains(
+                domain_means(mean.tasks_of(definition.tasks), protocol, results)
+            )
+            for title, mean in definition.means.items()
+        },
+        directions={domain: means for domain, means in directions.items() if means},
+    )
+
+
+def domain_means(
+    declared: Iterable[Task], protocol: Protocol, results: _TaskResults
+) -> dict[str, MeanResult]:
+    """The mean of each domain: the plain mean of the main values of its `declared` tasks.
+
+    `results` are by task and query; those that are missing are listed in the mean.
+    """
+    return _group_means(declared, protocol, results, lambda member: member.domain)
+
+
+def _group_means(
+    declared: Iterable[Task],
+    protocol: Protocol,
+    results: _TaskResults,
+    group_of: Callable[[Task], str],
+) -> dict[str, MeanResult]:
+    """The plain mean of the main values of each group of tasks that has a name."""
+    mains: dict[str, dict[str, MetricResult | str]] = {}
+    for member in declared:
+        for query in member.queries:
+            if (group := group_of(member)) and query.metrics(protocol):
+                name = f"{member.id}/{query.name}" if query.name else member.id
+                result = results.get((member.id, query.name))
+                mains.setdefault(group, {})[name] = _main_value(member, query, protocol, result)
+    return {
+        group: _mean_of(
+            (main for main in of_group.values() if not isinstance(main, str)),
+            parts=of_group,
+            missing={name: main for name, main in of_group.items() if isinstance(main, str)},
+        )
+        for group, of_group in mains.items()
+    }
+
+
+def _main_value(
+    declared: Task, query: Query, protocol: Protocol, result: TaskResult | None
+) -> MetricResult | str:
+    """The main metric, which has a value, or the reason why the mean lacks it."""
+    if result is None or result.main is None:
+        return NO_RESPONSES
+    main = result.main
+    if main.value is None:
+        return next(iter(main.unscored), "unscored")
+    metric = metric_of(protocol, declared.benchmark, query.form, main.metric)
+    if metric is not None and not metric.higher_is_better:
+        return _("{} is an error rate, which is not part of a mean of scores", main.metric)
+    return main
+
+
+def mean_over_domains(domains: Mapping[str, MeanResult]) -> MeanResult:
+    """The mean over domains; `missing` lists the incomplete domains and the tasks they lack."""
+    return _mean_of(
+        domains.values(),
+        parts=domains,
+        missing={
+            name: "lacks " + ", ".join(mean.missing)
+            for name, mean in domains.items()
+            if mean.missing
+        },
+    )
+
+
+def _mean_of(
+    values: Iterable[MetricResult | MeanResult], parts: Iterable[str], missing: dict[str, str]
+) -> MeanResult:
+    """The mean of the values that exist, at both ends; None where none does."""
+    ends = [(value.value, value.better_end) for value in values]
+    return MeanResult(
+        value=_mean(value for value, _ in ends),
+        parts=tuple(parts),
+        missing=missing,
+        value_if_right=_mean(better for _, better in ends),
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    present = [value for value in values if value is not None]
+    return sum(present) / len(present) if present else None
+
+
+# Sums of statistics.
 
 
 def part_columns(rows: pl.DataFrame, *, if_right: bool = False) -> dict[str, Floats]:
@@ -332,19 +434,19 @@ def is_ratio_of_sums(score: Score) -> bool:
 
 def metric_of_score(score: Score) -> Metric | None:
     """The metric of a score (`declared_metric`)."""
-    form = next(each.form for each in task(score.task).queries if each.name == score.query)
-    return declared_metric(score.protocol, score.benchmark, form, score.metric, score.signature)
+    return declared_metric(score.protocol, score.task, score.query, score.metric, score.signature)
 
 
 def declared_metric(
-    protocol: Protocol, benchmark: str, form: AnswerForm, metric: str, signature: str
+    protocol: Protocol, name: str, query: str, metric: str, signature: str
 ) -> Metric | None:
-    """The metric with which scores were computed; None for one without a declaration.
+    """The metric with which the scores of a task were computed; None if it is not declared.
 
     Raises:
         PluginError: a plug-in declares it, as the signature says, and is missing.
     """
-    declaration = metric_of(protocol, benchmark, form, metric)
+    form = _declared_query(name, query).form
+    declaration = metric_of(protocol, task(name).benchmark, form, metric)
     if declaration is None and (origin := origin_of(signature)):
         raise PluginError(
             "the metric {} comes from the plug-in {}, which is missing. Install it, load it with "
@@ -355,45 +457,31 @@ def declared_metric(
     return declaration
 
 
-def _one_sided(parts: Numbers) -> str:
-    """The note on a yes-or-no task of which every item has the same true answer."""
-    if "positive" not in parts:
-        return ""
-    positive = exact_sum(parts["positive"])
-    if positive == exact_sum(parts["denominator"]):
+def _note(parts: Numbers) -> str:
+    """The remark on a value that says less than it seems to; mostly empty."""
+    if "positive" in parts:
+        positive = exact_sum(parts["positive"])
+        if positive == exact_sum(parts["denominator"]):
+            return _(
+                "one-sided: the true answer is always yes, so answering yes always gets the full "
+                "score"
+            )
+        if not positive:
+            return _(
+                "one-sided: the true answer is always no, so answering no always gets the full "
+                "score"
+            )
+    names = ("failed", "pairs", "unparsable")
+    failed, pairs, unparsable = (exact_sum(parts.get(name, ())) for name in names)
+    if failed or unparsable:
         return _(
-            "one-sided: the true answer is always yes, so answering yes always gets the full score"
-        )
-    if not positive:
-        return _(
-            "one-sided: the true answer is always no, so answering no always gets the full score"
+            "{:,.0f} of {:,.0f} pairs have no answer, and the answers of {:,.0f} could not be "
+            "extracted; these pairs rank last",
+            failed,
+            pairs,
+            unparsable,
         )
     return ""
-
-
-def _unranked_pairs(parts: Numbers) -> str:
-    """A note on the pairs that have no answer or no extracted answer; empty if there are none."""
-    failed, unparsable, pairs = (
-        exact_sum(parts[name]) if name in parts else 0.0
-        for name in ("failed", "unparsable", "pairs")
-    )
-    if not failed and not unparsable:
-        return ""
-    if not failed:
-        return _(
-            "the answers of {:,.0f} of {:,.0f} pairs could not be extracted; these pairs rank last",
-            unparsable,
-            pairs,
-        )
-    if not unparsable:
-        return _("{:,.0f} of {:,.0f} pairs have no answer; these pairs rank last", failed, pairs)
-    return _(
-        "{:,.0f} of {:,.0f} pairs have no answer, and the answers of {:,.0f} could not be "
-        "extracted; these pairs rank last",
-        failed,
-        pairs,
-        unparsable,
-    )
 
 
 def _layers(parts: Numbers) -> dict[str, float]:

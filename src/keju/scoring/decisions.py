@@ -81,18 +81,8 @@ NO_DECISIONS = Decisions()
 
 def answer_code(response: Response) -> str:
     """A code that identifies an answer and its text, but does not show who gave it."""
-    spelled = msgspec.json.encode(
-        (
-            response.model,
-            response.key,
-            response.item,
-            response.task,
-            response.query,
-            response.setting,
-            response.round,
-            response.text,
-        )
-    )
+    fields = ("model", "key", "item", "task", "query", "setting", "round", "text")
+    spelled = msgspec.json.encode([getattr(response, field) for field in fields])
     return sha256_bytes(spelled)[:16]
 
 

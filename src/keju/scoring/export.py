@@ -12,32 +12,24 @@ import polars as pl
 
 from keju.definitions import official_number
 from keju.items import PromptVariant, Score, variant_of
-from keju.scoring.aggregate import aggregate
 from keju.scoring.results import MeanResult, MetricResult, Result, TaskResult
-from keju.scoring.scores_parquet import scores_frame, scores_of
 from keju.scoring.scoring_sample import FORM
+from keju.scoring.stored import scores_of
 from keju.texts import in_english
 
 Json = dict[str, object]
 
 
-def to_json(scores: Sequence[Score]) -> Json:
-    """Each protocol's items, tasks, domains and overall, as fractions.
-
-    ``{protocol: {"items": [{"id", "task", "metric", "value", "status", …}], "tasks": {task:
-    {metric: value}}, "domains": {domain: value}, "overall": value, …}}``; for several models, or
-    several settings of one, ``{name: {protocol: …}}``. Items are by task and id; one without a
-    value is ``null`` with the status ``unscored`` and its reason. Means are taken over what is
-    there; ``missing`` names what is not. While answers are unclear, their items have
-    ``value_if_right``, and ``if_right`` has the tasks, domains and overall if they were right. The
-    key of `printed` is ``variants``, without means, that of `with-reasoning` is ``with_reasoning``.
-    """
-    named = json_by_model([scores_frame(scores)], aggregate(scores))
-    return next(iter(named.values())) if len(named) == 1 else dict(named)
-
-
 def json_by_model(frames: Iterable[pl.DataFrame], results: Sequence[Result]) -> dict[str, Json]:
-    """The same by the models' names, also where there is only one; `results` are the scores'.
+    """Each protocol's items, tasks, domains and overall, as fractions, by the models' names.
+
+    ``{name: {protocol: {"items": [{"id", "task", "metric", "value", "status", …}], "tasks": {task:
+    {metric: value}}, "domains": {domain: value}, "overall": value, …}}}``; the name has the
+    setting where a model has several. Items are by task and id; one without a value is ``null``
+    with the status ``unscored`` and its reason. Means are taken over what is there; ``missing``
+    names what is not. While answers are unclear, their items have ``value_if_right``, and
+    ``if_right`` has the tasks, domains and overall if they were right. The key of `printed` is
+    ``variants``, without means, that of `with-reasoning` is ``with_reasoning``.
 
     Args:
         frames: the scores as tables.
@@ -52,22 +44,21 @@ def json_by_model(frames: Iterable[pl.DataFrame], results: Sequence[Result]) -> 
     names = result_names(results)
     named: dict[str, Json] = defaultdict(dict)
     for result in results:
-        name = names[result.model, result.variant]
+        of_name = named[names[result.model, result.variant]]
         own: Json = {"items": items[result.model, result.variant, result.protocol]}
         match result.protocol:
             case "printed":
-                named[name]["variants"] = own | {
-                    "tasks": _by_metric(result.tasks, lambda metric: metric.value),
-                    "signatures": {
-                        metric.metric: metric.signature
-                        for of_task in result.tasks
-                        for metric in of_task.metrics
-                    },
+                signatures = {
+                    metric.metric: metric.signature
+                    for of_task in result.tasks
+                    for metric in of_task.metrics
                 }
+                values = _by_metric(result.tasks, lambda metric: metric.value)
+                of_name["variants"] = own | {"tasks": values, "signatures": signatures}
             case "with-reasoning":
-                named[name]["with_reasoning"] = {"form": FORM} | own | _summary(result)
+                of_name["with_reasoning"] = {"form": FORM} | own | _summary(result)
             case protocol:
-                named[name][protocol] = own | _summary(result)
+                of_name[protocol] = own | _summary(result)
     return named
 
 
@@ -129,20 +120,17 @@ def _item(score: Score) -> dict[str, Any]:
 
 
 def _summary(result: Result) -> Json:
-    domains = {
-        name: mean for benchmark in result.benchmarks for name, mean in benchmark.domains.items()
-    }
-    overall = {benchmark.benchmark: benchmark.overall for benchmark in result.benchmarks}
-    formats = {
-        f"{benchmark.benchmark}: {name}": mean.value
-        for benchmark in result.benchmarks
-        for name, mean in benchmark.formats.items()
-    }
-    directions = {
-        domain: {name: mean.value for name, mean in means.items()}
-        for benchmark in result.benchmarks
-        for domain, means in benchmark.directions.items()
-    }
+    domains: dict[str, MeanResult] = {}
+    overall: dict[str, MeanResult] = {}
+    formats: Json = {}
+    directions: Json = {}
+    for of_benchmark in result.benchmarks:
+        name = of_benchmark.benchmark
+        domains |= of_benchmark.domains
+        overall[name] = of_benchmark.overall
+        formats |= {f"{name}: {title}": mean.value for title, mean in of_benchmark.formats.items()}
+        for domain, means in of_benchmark.directions.items():
+            directions[domain] = {direction: mean.value for direction, mean in means.items()}
 
     def ends(value_of: Callable[[MetricResult | MeanResult], float | None]) -> Json:
         """Tasks, domains and overall, at one end of the ranges."""
@@ -150,16 +138,18 @@ def _summary(result: Result) -> Json:
         return {
             "tasks": _by_metric(result.tasks, value_of),
             "domains": {name: value_of(mean) for name, mean in domains.items()},
+            **({"directions": directions} if directions and value_of is _value else {}),
             "overall": next(iter(values.values())) if len(values) == 1 else values,
         }
 
-    values = ends(lambda result: result.value)
-    unclear = any(each.unclear for each in result.tasks)
+    unclear = any(of_task.unclear for of_task in result.tasks)
+    by_task = {json_task_name(each.task, each.query): each for each in result.tasks}
+    notes = {
+        name: {metric.metric: in_english(metric.note) for metric in of_task.metrics if metric.note}
+        for name, of_task in by_task.items()
+    }
     return {
-        "tasks": values["tasks"],
-        "domains": values["domains"],
-        **({"directions": directions} if directions else {}),
-        "overall": values["overall"],
+        **ends(_value),
         **({"if_right": ends(lambda result: result.better_end)} if unclear else {}),
         "formats": formats,
         "missing": {
@@ -170,28 +160,28 @@ def _summary(result: Result) -> Json:
         "without_failures": _by_metric(result.tasks, lambda metric: metric.without_failures),
         "item_means": _by_metric(result.tasks, lambda metric: metric.item_mean),
         "layers": {
-            json_task_name(of_task.task, of_task.query): metric.layers
-            for of_task in result.tasks
+            name: metric.layers
+            for name, of_task in by_task.items()
             for metric in of_task.metrics
             if metric.layers
         },
-        "notes": {
-            json_task_name(each.task, each.query): notes
-            for each in result.tasks
-            if (notes := {m.metric: in_english(m.note) for m in each.metrics if m.note})
-        },
+        "notes": {name: of_task for name, of_task in notes.items() if of_task},
         "counts": {
-            json_task_name(each.task, each.query): {
-                "items": each.items,
-                "responses": each.statuses,
-                "verdicts": each.verdicts,
-                **({"read_by": each.read_by} if each.read_by else {}),
-                "unscored": {m.metric: m.unscored for m in each.metrics if m.unscored},
+            name: {
+                "items": of_task.items,
+                "responses": of_task.statuses,
+                "verdicts": of_task.verdicts,
+                **({"read_by": of_task.read_by} if of_task.read_by else {}),
+                "unscored": {m.metric: m.unscored for m in of_task.metrics if m.unscored},
             }
-            for each in result.tasks
+            for name, of_task in by_task.items()
         },
         "signatures": _by_metric(result.tasks, lambda metric: metric.signature),
     }
+
+
+def _value(result: MetricResult | MeanResult) -> float | None:
+    return result.value
 
 
 def json_task_name(task: str, query: str) -> str:

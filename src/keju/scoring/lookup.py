@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from itertools import chain
+from itertools import chain, product
 
 import msgspec
 
@@ -87,35 +87,16 @@ def _extraction_rules() -> dict[Protocol, dict[str, str]]:
     return shipped_toml("keju.scoring", "rules.toml", _Rules).extraction
 
 
-def list_steps(protocol: Protocol, task: Task, query: Query, metric: str) -> dict[str, str]:
-    """The steps from a response to a task's value, by name: what one protocol does in each.
-
-    Raises:
-        KeyError: the metric is not declared.
-    """
-    rules = _extraction_rules()[protocol]
-    declaration = metric_of(protocol, task.benchmark, query.form, metric)
-    if declaration is None:
-        raise KeyError(metric)
+def list_steps(metric: Metric, query: Query) -> dict[str, str]:
+    """The steps from a response to a task's value, by name: what the metric's protocol does."""
+    rules = _extraction_rules()[metric.protocol]
     return {
         "what is taken of the response": rules.get(query.form) or rules["any"],
-        "how texts are prepared": declaration.prepare.rule,
-        "what is counted": declaration.rule,
-        "a task's value": declaration.over.rule,
-        "a failed call": declaration.failure,
+        "how texts are prepared": metric.prepare.rule,
+        "what is counted": metric.rule,
+        "a task's value": metric.over.rule,
+        "a failed call": metric.failure,
     }
-
-
-def lower_is_better(protocol: Protocol, task: Task, query: Query, metric: str) -> bool:
-    """Whether a metric is an error."""
-    declaration = metric_of(protocol, task.benchmark, query.form, metric)
-    return declaration is not None and not declaration.higher_is_better
-
-
-def known_metrics(protocol: Protocol, task: Task, query: Query) -> list[str]:
-    """The metrics that a query of a task may have under a protocol, as they are declared."""
-    names = dict.fromkeys(each.name for each in metrics())
-    return [name for name in names if _exists(protocol, task, query, name)]
 
 
 def strict_metrics() -> dict[str, list[str]]:
@@ -138,15 +119,14 @@ def check_metrics(definition: Definition, place: str) -> None:
     Raises:
         DataError: naming the task, the metric, and those that there are.
     """
+    protocols: tuple[Protocol, ...] = ("official", "strict", "printed")
     if is_shipped(definition.name):
         return
-    protocols: tuple[Protocol, ...] = ("official", "strict", "printed")
-    for task in definition.tasks:
+    for task, protocol in product(definition.tasks, protocols):
         for query in task.queries:
-            for protocol in protocols:
-                for metric in query.metrics(protocol):
-                    if not _exists(protocol, task, query, metric):
-                        raise _unknown(protocol, task, query, metric, place)
+            for metric in query.metrics(protocol):
+                if not _exists(protocol, task, query, metric):
+                    raise _unknown_metric(protocol, task, query, metric, place)
 
 
 def _exists(protocol: Protocol, task: Task, query: Query, metric: str) -> bool:
@@ -154,22 +134,19 @@ def _exists(protocol: Protocol, task: Task, query: Query, metric: str) -> bool:
     return declaration is not None and declaration.of_pairs == task.of_pairs
 
 
-def _with_official(query: Query) -> str:
-    """The published benchmarks with official metrics for a form, as a definition names them."""
-    official = (each for each in metrics() if each.protocol == "official")
-    names = dict.fromkeys(each.benchmark for each in official if each.form == query.form)
-    benchmarks = filter(is_shipped, names)
-    return " or ".join(f'official_as = "{name}"' for name in benchmarks)
-
-
-def _unknown(protocol: Protocol, task: Task, query: Query, metric: str, place: str) -> DataError:
-    names = known_metrics(protocol, task, query)
-    if names:
-        hint = _("Metrics: {}", ", ".join(names))
-    elif protocol == "official" and (published := _with_official(query)):
-        hint = _("Leave the list empty, or name a published benchmark: {}", published)
-    else:
-        hint = _("Leave the list empty")
+def _unknown_metric(
+    protocol: Protocol, task: Task, query: Query, metric: str, place: str
+) -> DataError:
+    every = dict.fromkeys(each.name for each in metrics())
+    names = [name for name in every if _exists(protocol, task, query, name)]
+    published = dict.fromkeys(
+        f'official_as = "{each.benchmark}"'
+        for each in metrics()
+        if (each.protocol, each.form) == ("official", query.form) and is_shipped(each.benchmark)
+    )
+    hint = _("Metrics: {}", ", ".join(names)) if names else _("Leave the list empty")
+    if not names and protocol == "official" and published:
+        hint = _("Leave the list empty, or name a published benchmark: {}", " or ".join(published))
     return DataError(
         "no {} metric {!r} for answers of the form {}{}.{}",
         protocol,

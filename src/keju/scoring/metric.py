@@ -1,8 +1,8 @@
-"""`Metric`: the declaration of a metric.
+"""`Metric`: the declaration of a metric, and the signature of its numbers.
 
 Everything else is derived from the declaration: how a response becomes a value, how values of items
-become a task's, the direction, the value of a failure, the signature, and the sentences in reports
-and documentation. General metrics are declared in `keju.scoring.strict`, the official ones of a
+become a task's, the direction, the value of a failure, and the sentences in reports and
+documentation. General metrics are declared in `keju.scoring.strict`, the official ones of a
 published benchmark in its folder of `keju.benchmarks`, and others in plug-ins.
 """
 
@@ -11,21 +11,33 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from numbers import Real
 from typing import Any, NamedTuple, TypeVar
 
+from keju import __version__
+from keju.definitions.wordings import RELEASED
 from keju.encoders import Encoders, Pair
 from keju.errors import describe_exception, english_problem, shortened
+from keju.extraction import READER
 from keju.items import AnswerForm, Protocol
-from keju.metrics import HitCounts, UndefinedMetricError, prf
+from keju.metrics import UndefinedMetricError
 from keju.registry import PluginError, list_provided
+from keju.scoring.decisions import DECIDED_FORMS, Decisions
 from keju.scoring.preparations import Preparation
+from keju.text import normalisation_signature
 from keju.texts import _
 
 GROUP = "metrics"
 """The entry-point group of plug-ins and of benchmarks' folders that declare metrics."""
+
+PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
+"""The protocols that every table shows side by side."""
+
+STORED: tuple[Protocol, ...] = (*PROTOCOLS, "with-reasoning")
+"""The protocols under which a run is scored by default."""
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -56,35 +68,6 @@ def mean(value: float, **stats: float) -> MetricValue:
 def ratio(numerator: float, denominator: float, value: float, **stats: float) -> MetricValue:
     """A value whose parts a task sums before dividing."""
     return MetricValue(value, {"numerator": numerator, "denominator": denominator, **stats})
-
-
-class Hits(HitCounts):
-    """Counts with their rates; each is a value whose parts a task sums, but for `f1_macro`."""
-
-    @property
-    def precision(self) -> MetricValue:
-        """The share of the predicted that is right."""
-        return _rate(self.hits, self.predicted)
-
-    @property
-    def recall(self) -> MetricValue:
-        """The share of the reference that is predicted."""
-        return _rate(self.hits, self.expected)
-
-    @property
-    def f1(self) -> MetricValue:
-        """F1 as a ratio of sums; nothing predicted where nothing was to be found is right."""
-        value = prf(*self).f1 if self.predicted or self.expected else 1.0
-        return ratio(2 * self.hits, self.predicted + self.expected, value, **self._asdict())
-
-    @property
-    def f1_macro(self) -> MetricValue:
-        """F1 of the item, which a task averages."""
-        return mean(self.f1.value)
-
-
-def _rate(hits: int, total: int) -> MetricValue:
-    return ratio(hits, total, hits / total if total else 0.0)
 
 
 class Pooling(NamedTuple):
@@ -270,17 +253,12 @@ def _is_number(value: object) -> bool:
 _METRICS: dict[Key, Metric] = {}
 
 
-def keju_metrics() -> Mapping[Key, Metric]:
-    """Every metric of keju, in the order of the declarations."""
-    _load_declared()
-    return _METRICS
-
-
 @cache
-def _load_declared() -> None:
-    """Import the modules that declare metrics of keju, general ones before benchmarks'."""
+def keju_metrics() -> Mapping[Key, Metric]:
+    """Every metric of keju: general ones before benchmarks', in the order of the declarations."""
     for module in ("keju.scoring.strict", *list_provided(GROUP).values()):
         import_module(module)
+    return _METRICS
 
 
 def declare(
@@ -311,3 +289,65 @@ def declare(
         return function
 
     return declared
+
+
+_AS_IT_IS = frozenset(
+    {"one letter", "first-yes-no", "yes-no", "one-number", "one-probability", "boxes", "raw"}
+)
+"""Preparations that take the answer out and change nothing in it."""
+
+_BY = "by:"
+
+
+def origin_of(signature: str) -> str:
+    """The plug-in that declares the metric of a signature; empty for metrics of keju."""
+    parts = (part for part in signature.split("|") if part.startswith(_BY))
+    return next(parts, "").removeprefix(_BY)
+
+
+@lru_cache(maxsize=1024)
+def metric_signature(metric: Metric, encoder: str = "") -> str:
+    """The signature of a metric's values; `encoder` is that of its encoder."""
+    protocol = "as-printed" if metric.protocol == "printed" else metric.protocol
+    parts = [metric.name, protocol, f"text:{_preparation(metric)}"]
+    if encoder:
+        parts.append(f"encoder:{encoder}")
+    if metric.origin:
+        parts.append(_BY + metric.origin)
+    return "|".join([*parts, f"keju:{__version__}"])
+
+
+def sample_part(protocol: Protocol, form: AnswerForm, decisions: Decisions, wording: str) -> str:
+    """The part of a signature for the prompt's wording and for how answers are read.
+
+    It names the version of the rules where they read the answer, and who decided unclear ones.
+    """
+    parts: list[str] = []
+    if protocol == "strict" or (protocol == "printed" and form in DECIDED_FORMS):
+        parts = [READER, decisions.signature if form in DECIDED_FORMS else ""]
+    if wording != RELEASED:
+        parts.append(f"wording:{wording}")
+    return "".join(f"|{part}" for part in parts if part)
+
+
+def reading_of(signature: str) -> str:
+    """How the answers of a score were read: the parts ``reader:`` and ``unclear:``, or ""."""
+    parts = signature.split("|")
+    return "|".join(part for part in parts if part.startswith(("reader:", "unclear:")))
+
+
+def _preparation(metric: Metric) -> str:
+    text = metric.prepare.name
+    if text in _AS_IT_IS:
+        return text
+    if metric.protocol == "strict":
+        return f"{text}+{normalisation_signature('script')}"
+    steps = text.replace("convert", f"convert(response,zhconv-{_version('zhconv')}-zh-cn)")
+    return steps.replace("jieba", f"jieba-{_version('jieba')}")
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "absent"

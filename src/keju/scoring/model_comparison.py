@@ -14,8 +14,7 @@ from keju.definitions import Query, Task, has_task, task, tasks
 from keju.errors import UsageError
 from keju.items import Protocol, Record
 from keju.scoring.aggregate import Columns, declared_metric, part_columns, pooled_value
-from keju.scoring.metric import Metric
-from keju.scoring.signatures import reading_of
+from keju.scoring.metric import Metric, reading_of
 from keju.scoring.value_parts import mean_weights, sum_parts
 from keju.statistics import (
     FEWEST_GROUPS,
@@ -182,8 +181,10 @@ class OverallComparison(Difference, frozen=True, kw_only=True, omit_defaults=Fal
 D = TypeVar("D", bound=Difference)
 
 
-def compare_tasks(first: SideScores, second: SideScores) -> list[TaskComparison]:
-    """Compare two sides on their main metrics, in the catalogue's order.
+def compare_tasks(
+    first: SideScores, second: SideScores, metrics: Collection[str] = ()
+) -> list[TaskComparison]:
+    """Compare two sides on their main metrics or on `metrics`, in the catalogue's order.
 
     Failures count at each metric's worst value, as in every table. An item that has no
     value on one side is not compared. The p values are not adjusted (see `adjust_comparisons`).
@@ -191,7 +192,7 @@ def compare_tasks(first: SideScores, second: SideScores) -> list[TaskComparison]
     Raises:
         UsageError: the answers of the two sides were not read by the same rules and decisions.
     """
-    return [_compare_task(shared) for shared in _share(first, second)]
+    return [_compare_task(shared) for shared in _share(first, second, metrics)]
 
 
 def compare_errors(first: SideScores, second: SideScores) -> list[TaskComparison]:
@@ -202,8 +203,8 @@ def compare_errors(first: SideScores, second: SideScores) -> list[TaskComparison
     instead of 6 for one task). So they are a family of their own, adjusted among themselves, and
     `better` is always empty.
     """
-    comparisons = [_compare_task(shared) for shared in _share(first, second, ERRORS)]
-    return [replace(compared, better="") for compared in adjust_comparisons(comparisons)]
+    comparisons = adjust_comparisons(compare_tasks(first, second, ERRORS))
+    return [replace(compared, better="") for compared in comparisons]
 
 
 def compare_sides(
@@ -217,14 +218,11 @@ def compare_sides(
     Raises:
         UsageError: as `compare_tasks`.
     """
-    by_benchmark: dict[str, list[_SharedTask]] = {}
-    comparisons = []
-    for shared in _share(first, second):
-        comparisons.append(_compare_task(shared))
-        by_benchmark.setdefault(shared.task.benchmark, []).append(shared)
+    shared_tasks = list(_share(first, second))
     overall = []
-    for benchmark, of_benchmark in by_benchmark.items():
-        of_mean = [shared for shared in of_benchmark if shared.higher_is_better] or of_benchmark
+    for benchmark in dict.fromkeys(shared.task.benchmark for shared in shared_tasks):
+        own = [shared for shared in shared_tasks if shared.task.benchmark == benchmark]
+        of_mean = [shared for shared in own if shared.higher_is_better] or own
         if len(of_mean) == 1 or of_mean[0].higher_is_better:
             overall.append(
                 OverallComparison(
@@ -235,7 +233,7 @@ def compare_sides(
                     only_second=second.count_alone(first, benchmark),
                 )
             )
-    return comparisons, overall
+    return [_compare_task(shared) for shared in shared_tasks], overall
 
 
 def adjust_comparisons(comparisons: Sequence[D]) -> list[D]:
@@ -270,15 +268,11 @@ def _adjust_end(comparisons: Sequence[Difference], place: int) -> list[End]:
         else End(difference=compared.difference, p=compared.p, better=compared.better)
         for compared in comparisons
     ]
-    p_values = {number: end.p for number, end in enumerate(ends) if end.p is not None}
-    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    adjusted = iter(holm([end.p for end in ends if end.p is not None]))
+    ends = [end if end.p is None else replace(end, p_holm=next(adjusted)) for end in ends]
     return [
-        replace(
-            end,
-            p_holm=adjusted.get(number),
-            better=end.better if adjusted.get(number, 1.0) <= LEVEL else "",
-        )
-        for number, end in enumerate(ends)
+        end if end.p_holm is not None and end.p_holm <= LEVEL else replace(end, better="")
+        for end in ends
     ]
 
 
@@ -296,21 +290,19 @@ def mark_equal(comparisons: Sequence[D], margin: float) -> list[D]:
 
 
 class _SharedTask(NamedTuple):
-    """The statistics of the items and rounds of a task with a value on both sides.
+    """The scores of a task's items and rounds with a value on both sides, in the same order.
 
-    `groups` are the units of independence of the first side. `parts` have unclear answers as wrong,
-    `parts_if_right` as right; `unclear` counts these answers.
+    `parts` are the statistics of each side with unclear answers as wrong, `parts_if_right` as
+    right. The units of independence are those of the first side.
     """
 
     task: Task
     query: Query
     metric: str
     declared: Metric | None
-    items: int
-    groups: list[str]
+    sides: list[pl.DataFrame]
     parts: list[Columns]
     parts_if_right: list[Columns]
-    unclear: list[int]
 
     @property
     def name(self) -> str:
@@ -319,6 +311,10 @@ class _SharedTask(NamedTuple):
     @property
     def higher_is_better(self) -> bool:
         return self.declared is None or self.declared.higher_is_better
+
+    @property
+    def groups(self) -> list[str]:
+        return [group or item for group, item in self.sides[0].select("group", "item").iter_rows()]
 
     def columns(self, side: int, right: _Right) -> Columns:
         """The statistics of the first side (0) or the second."""
@@ -347,25 +343,30 @@ def _share(
     """
     for declared, query in [(kind, query) for kind in tasks() for query in kind.queries]:
         for metric in metrics or query.metrics(first.protocol)[:1]:
-            first_scores, second_scores = (
+            scores = [
                 side.of(declared.id, query.name, metric).filter(pl.col("value").is_not_null())
                 for side in (first, second)
+            ]
+            places = scores[0].join(scores[1], on=PLACE, how="semi").select(PLACE).sort(PLACE)
+            if places.is_empty():
+                continue
+            sides = [
+                places.join(side, on=PLACE, how="left", maintain_order="left") for side in scores
+            ]
+            signatures = [side["signature"][0] for side in sides]
+            _check_readings(declared, signatures)
+            yield _SharedTask(
+                declared,
+                query,
+                metric,
+                declared_metric(first.protocol, declared.id, query.name, metric, signatures[0]),
+                sides,
+                [part_columns(side) for side in sides],
+                [part_columns(side, if_right=True) for side in sides],
             )
-            places = (
-                first_scores.join(second_scores, on=PLACE, how="semi").select(PLACE).sort(PLACE)
-            )
-            if not places.is_empty():
-                sides = [
-                    places.join(side, on=PLACE, how="left", maintain_order="left")
-                    for side in (first_scores, second_scores)
-                ]
-                yield _share_task(declared, query, first.protocol, sides)
 
 
-def _share_task(
-    declared: Task, query: Query, protocol: Protocol, sides: Sequence[pl.DataFrame]
-) -> _SharedTask:
-    metric, signatures = sides[0]["metric"][0], [side["signature"][0] for side in sides]
+def _check_readings(declared: Task, signatures: Sequence[str]) -> None:
     readings = [reading_of(signature) for signature in signatures]
     if len(set(readings)) > 1:
         raise UsageError(
@@ -375,18 +376,6 @@ def _share_task(
             declared.id,
             *readings,
         )
-    by = declared_metric(protocol, declared.benchmark, query.form, metric, signatures[0])
-    return _SharedTask(
-        task=declared,
-        query=query,
-        metric=metric,
-        declared=by,
-        items=sides[0]["item"].n_unique(),
-        groups=[group or item for group, item in sides[0].select("group", "item").iter_rows()],
-        parts=[part_columns(side) for side in sides],
-        parts_if_right=[part_columns(side, if_right=True) for side in sides],
-        unclear=[int((side["if_right"].list.len() > 0).sum()) for side in sides],
-    )
 
 
 def _compare_task(shared: _SharedTask) -> TaskComparison:
@@ -420,13 +409,15 @@ def _compare_mean(shared_tasks: Sequence[_SharedTask]) -> dict[str, Any]:
     """The fields of a `Difference` of the mean of tasks, at both ends if answers are unclear."""
     weights = _weights(shared_tasks)
     numbers = number_names(group for shared in shared_tasks for group in shared.groups)
-    answers = sum(len(shared.groups) for shared in shared_tasks)
-    unclear = [sum(shared.unclear[side] for shared in shared_tasks) for side in (0, 1)]
-
+    answers = sum(len(shared.sides[0]) for shared in shared_tasks)
+    unclear = [
+        sum((shared.sides[side]["if_right"].list.len() > 0).sum() for shared in shared_tasks)
+        for side in (0, 1)
+    ]
     counted = [
         ratio_of(counts, counts, shared.groups, numbers=numbers, weight=weights[shared.name])
         for shared in shared_tasks
-        for counts in [[1.0] * len(shared.groups)]
+        for counts in [[1.0] * len(shared.sides[0])]
     ]
 
     def test(right: _Right) -> dict[str, Any]:
@@ -454,23 +445,14 @@ def _compare_mean(shared_tasks: Sequence[_SharedTask]) -> dict[str, Any]:
         "second_if_right": _mean_over_domains(shared_tasks, 1, (True, True)),
         "unclear_first": unclear[0] / answers,
         "unclear_second": unclear[1] / answers,
-        "items": sum(shared.items for shared in shared_tasks),
+        "items": sum(shared.sides[0]["item"].n_unique() for shared in shared_tasks),
     }
-    return figures | _join_ends([test((False, True)), test((True, False))] if any(unclear) else [])
-
-
-def _join_ends(ends: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The widest interval and the greater p of both ends, and the ends; nothing without them."""
-    if not ends:
-        return {}
-    lows, highs, p_values = (
-        [end[name] for end in ends if end[name] is not None] for name in ("low", "high", "p")
-    )
-    return {
-        "low": min(lows) if len(lows) == len(ends) else None,
-        "high": max(highs) if len(highs) == len(ends) else None,
-        "p": max(p_values) if len(p_values) == len(ends) else None,
-        "ends": [
-            End(difference=end["difference"], p=end["p"], better=end["better"]) for end in ends
-        ],
-    }
+    if not any(unclear):
+        return figures
+    # The widest interval and the greater p of both ends.
+    ends = [test((False, True)), test((True, False))]
+    for name, widest in (("low", min), ("high", max), ("p", max)):
+        values = [end[name] for end in ends]
+        figures[name] = None if None in values else widest(values)
+    fields = ("difference", "p", "better")
+    return figures | {"ends": [End(**{name: end[name] for name in fields}) for end in ends]}

@@ -136,6 +136,10 @@ def true_count(sample: ScoringSample) -> float:
     return number
 
 
+def _stated(number: str | None) -> float | None:
+    return float(number) if number else None
+
+
 def boxes_of(sample: ScoringSample, reading: Reading) -> tuple[Boxes, Boxes]:
     """True boxes and those of a reading, in pixels; a response without a box gives none."""
     if not sample.item.boxes:
@@ -175,13 +179,15 @@ SCRIPT = Preparation("script", f"both sides alike: {_FOLDED}", normalised_pair)
 NAMES = COUNTED._replace(inputs=name_sets)
 ONE_LETTER = Preparation("one letter", NO_TEXT, letter_pair)
 YES_NO = Preparation("yes-no", NO_TEXT, lambda sample: (true_polarity(sample), sample.answer))
-ONE_NUMBER = Preparation("one-number", NO_TEXT, lambda sample: (true_count(sample), sample.answer))
+ONE_NUMBER = Preparation(
+    "one-number", NO_TEXT, lambda sample: (true_count(sample), _stated(sample.answer))
+)
 BOXES = Preparation("boxes", NO_TEXT, lambda sample: boxes_of(sample, sample.reading))
 FIRST_YES_NO = Preparation(
     "first-yes-no", NO_TEXT, lambda sample: (true_polarity(sample), sample.first_yes_no)
 )
 OFFICIAL_NUMBER = ONE_NUMBER._replace(
-    inputs=lambda sample: (true_count(sample), sample.rule_reading.value or None)
+    inputs=lambda sample: (true_count(sample), _stated(sample.rule_reading.value))
 )
 OFFICIAL_BOXES = BOXES._replace(inputs=lambda sample: boxes_of(sample, sample.rule_reading))
 CANDIDATE_AS_IT_IS = RAW._replace(inputs=lambda sample: (sample.text, sample.reference))
@@ -193,16 +199,6 @@ def ranking_preparation(name: str, protocol: Protocol) -> Preparation:
 
 
 # What the functions of plug-ins get.
-
-
-def _floats(prepare: Preparation) -> Preparation:
-    """The count as a float too."""
-
-    def inputs(sample: ScoringSample) -> tuple[float, float | None]:
-        truth, stated = prepare.inputs(sample)
-        return truth, None if stated is None else float(stated)
-
-    return prepare._replace(inputs=inputs)
 
 
 def _lists(prepare: Preparation) -> Preparation:
@@ -231,13 +227,13 @@ _STRICT: dict[AnswerForm, tuple[Preparation, ...]] = {
     "entities": (NAMES,),
     "letter": (ONE_LETTER,),
     "yes-no": (YES_NO,),
-    "number": (_floats(ONE_NUMBER),),
+    "number": (ONE_NUMBER,),
     "boxes": (_lists(BOXES),),
     "probability": (_probabilities("strict"),),
 }
 _OFFICIAL: dict[AnswerForm, tuple[Preparation, ...]] = {
     "yes-no": (FIRST_YES_NO,),
-    "number": (_floats(OFFICIAL_NUMBER),),
+    "number": (OFFICIAL_NUMBER,),
     "boxes": (_lists(OFFICIAL_BOXES),),
     "probability": (_probabilities("official"),),
 }

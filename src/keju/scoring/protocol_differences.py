@@ -13,14 +13,13 @@ from keju.extraction.rules import explain_origin
 from keju.items import AnswerForm, Protocol, Record, Score
 from keju.scoring.aggregate import Tally, part_columns
 from keju.scoring.decisions import DECIDED_FORMS
-from keju.scoring.lookup import list_steps, lower_is_better
+from keju.scoring.lookup import list_steps, metric_of
+from keju.scoring.metric import PROTOCOLS, Metric
 from keju.scoring.model_comparison import PLACE
 from keju.scoring.results import MetricResult
-from keju.scoring.scores_parquet import scores_of
+from keju.scoring.stored import scores_of
 from keju.statistics import Floats
 from keju.texts import _, join_clauses
-
-PROTOCOLS: tuple[Protocol, Protocol] = ("official", "strict")
 
 LEAST_DIFFERENCE = 0.005
 """Half a point: items with a smaller difference count as equal."""
@@ -106,7 +105,7 @@ def list_task_differences(scores: pl.DataFrame, *, most: int = 3) -> list[TaskDi
             if main is not None:
                 mains[result.protocol][of_task.task, of_task.query] = main
     return [
-        _difference(where, scores, official, mains["strict"][where], most)
+        _difference(where, scores, (official, mains["strict"][where]), most)
         for where, official in mains["official"].items()
         if where in mains["strict"]
     ]
@@ -115,68 +114,63 @@ def list_task_differences(scores: pl.DataFrame, *, most: int = 3) -> list[TaskDi
 def differing_steps(
     declared: Task, query: Query, metrics: tuple[str, str]
 ) -> Iterator[ProtocolDifference]:
-    """The steps in which an `official` and a `strict` metric of a query differ.
-
-    Raises:
-        KeyError: a metric of these has no rule.
-    """
+    """The steps in which an `official` and a `strict` metric of a query differ."""
     official, strict = (
-        list_steps(protocol, declared, query, metric)
-        for protocol, metric in zip(PROTOCOLS, metrics, strict=True)
+        list_steps(metric, query) for metric in _declarations(declared, query, metrics)
     )
     for step, what in official.items():
         if what != strict[step]:
             yield ProtocolDifference(step=step, official=what, strict=strict[step])
 
 
+def _declarations(declared: Task, query: Query, metrics: tuple[str, str]) -> Iterator[Metric]:
+    for protocol, name in zip(PROTOCOLS, metrics, strict=True):
+        metric = metric_of(protocol, declared.benchmark, query.form, name)
+        assert metric is not None, name
+        yield metric
+
+
 def _difference(
     where: tuple[str, str],
     scores: pl.DataFrame,
-    official: MetricResult,
-    strict: MetricResult,
+    mains: tuple[MetricResult, MetricResult],
     most: int,
 ) -> TaskDifference:
     declared = task(where[0])
     query = next(query for query in declared.queries if query.name == where[1])
     own = scores.filter(pl.col("task") == declared.id, pl.col("query") == query.name)
-    are_errors = [
-        lower_is_better(protocol, declared, query, main.metric)
-        for protocol, main in zip(PROTOCOLS, (official, strict), strict=True)
-    ]
-    items = _items(own, (official.metric, strict.metric), are_errors)
-    of_official = _higher_is_better(official.value or 0.0, are_errors[0])
-    least, greatest = (
-        float(_higher_is_better(end or 0.0, are_errors[1]) - of_official)
-        for end in (strict.value, strict.better_end)
+    metrics = (mains[0].metric, mains[1].metric)
+    are_errors = [not metric.higher_is_better for metric in _declarations(declared, query, metrics)]
+    official, strict, strict_if_right = (
+        value or 0.0 for value in (mains[0].value, mains[1].value, mains[1].better_end)
     )
+    of_official = _higher_is_better(official, are_errors[0])
+    least, greatest = (
+        float(_higher_is_better(end, are_errors[1]) - of_official)
+        for end in (strict, strict_if_right)
+    )
+    items = _items(own, metrics, are_errors)
+    largest = items.head(most).filter(pl.col("difference_least").abs() >= LEAST_DIFFERENCE)
     return TaskDifference(
         model=scores["model"][0],
         task=declared.id,
         query=query.name,
-        official_metric=official.metric,
-        official=official.value or 0.0,
-        strict_metric=strict.metric,
-        strict=strict.value or 0.0,
-        strict_if_right=strict.better_end or 0.0,
+        official_metric=metrics[0],
+        official=official,
+        strict_metric=metrics[1],
+        strict=strict,
+        strict_if_right=strict_if_right,
         difference_least=least,
         difference_most=greatest,
         items=len(items),
         apart=int((items["certain"] >= LEAST_DIFFERENCE).sum()),
         apart_most=int((items["possible"] >= LEAST_DIFFERENCE).sum()),
-        steps=tuple(differing_steps(declared, query, (official.metric, strict.metric))),
+        steps=tuple(differing_steps(declared, query, metrics)),
         largest=tuple(
             ItemDifference(
-                id=row["item"],
-                round=row["round"],
-                official=row["value"],
-                strict=row["value_strict"],
-                strict_if_right=row["if_right_strict"],
-                difference_least=row["least"],
-                difference_most=row["most"],
-                why=_describe(own, row["item"], row["round"], query.form, strict.metric),
+                **row, why=_describe(own, row["id"], row["round"], query.form, metrics[1])
             )
-            for row in items.head(most).iter_rows(named=True)
-            if abs(row["least"]) >= LEAST_DIFFERENCE
+            for row in largest.drop("certain", "possible").iter_rows(named=True)
         ),
     )
 
@@ -186,8 +180,8 @@ def _items(
 ) -> pl.DataFrame:
     """The items and rounds with a value under both protocols, largest certain difference first.
 
-    `certain` is the size of the difference whatever an unclear answer is, `possible` the largest
-    size that it can have.
+    The columns are the fields of `ItemDifference`; `certain` is the size of the difference whatever
+    an unclear answer is, `possible` the largest size that it can have.
     """
     sides = []
     for protocol, metric, is_error in zip(PROTOCOLS, metrics, are_errors, strict=True):
@@ -196,32 +190,36 @@ def _items(
             pl.col("metric") == metric,
             pl.col("value").is_not_null(),
         ).unique(PLACE, keep="last", maintain_order=True)
-        ends = _higher_is_better(rows["value"].to_numpy(), is_error)
-        ends_if_right = _higher_is_better(_values_if_right(rows), is_error)
-        sides.append(rows.select(PLACE).with_columns(value=ends, if_right=ends_if_right))
-    both = sides[0].join(sides[1], on=PLACE, suffix="_strict", maintain_order="left")
-    least, most = pl.col("least"), pl.col("most")
+        values = rows["value"].to_numpy()
+        parts = part_columns(rows, if_right=True)
+        is_unclear = (rows["if_right"].list.len() > 0).to_numpy()
+        values_if_right = values.copy()
+        if is_unclear.any():
+            ratios = parts["numerator"][is_unclear] / parts["denominator"][is_unclear]
+            values_if_right[is_unclear] = ratios
+        sides.append(
+            rows.select(pl.col("item").alias("id"), "round").with_columns(
+                pl.Series(protocol, _higher_is_better(values, is_error)),
+                pl.Series(f"{protocol}_if_right", _higher_is_better(values_if_right, is_error)),
+            )
+        )
+    difference = pl.col("strict") - pl.col("official")
+    least, most = pl.col("difference_least"), pl.col("difference_most")
     sizes = least.abs(), most.abs()
     return (
-        both.with_columns(
-            least=pl.col("value_strict") - pl.col("value"),
-            most=pl.col("if_right_strict") - pl.col("value"),
+        sides[0]
+        .join(sides[1], on=["id", "round"], maintain_order="left")
+        .drop("official_if_right")
+        .with_columns(
+            difference_least=difference,
+            difference_most=pl.col("strict_if_right") - pl.col("official"),
         )
         .with_columns(
             certain=pl.when(least <= 0, most >= 0).then(0.0).otherwise(pl.min_horizontal(*sizes)),
             possible=pl.max_horizontal(*sizes),
         )
-        .sort("certain", least.abs(), "item", descending=[True, True, False], maintain_order=True)
+        .sort("certain", least.abs(), "id", descending=[True, True, False], maintain_order=True)
     )
-
-
-def _values_if_right(rows: pl.DataFrame) -> Floats:
-    """The values of scores, those of unclear answers as if they were right."""
-    values, is_unclear = rows["value"].to_numpy(), (rows["if_right"].list.len() > 0).to_numpy()
-    if not is_unclear.any():
-        return values
-    parts = part_columns(rows, if_right=True)
-    return np.where(is_unclear, parts["numerator"] / parts["denominator"], values)
 
 
 def _higher_is_better(values: Floats | float, is_error: bool) -> Any:  # noqa: ANN401
@@ -232,28 +230,30 @@ def _higher_is_better(values: Floats | float, is_error: bool) -> Any:  # noqa: A
 def _describe(scores: pl.DataFrame, item: str, number: int, form: AnswerForm, metric: str) -> str:
     """The reasons for a difference that the stored scores of an item show, in short clauses."""
     of_item = scores.filter(pl.col("item") == item, pl.col("round") == number)
-    by_protocol: dict[str, dict[str, Score]] = {protocol: {} for protocol in PROTOCOLS}
-    for score in scores_of(of_item.filter(pl.col("protocol").is_in(PROTOCOLS))):
-        by_protocol[score.protocol][score.metric] = score
-    official, strict = by_protocol["official"], by_protocol["strict"]
-    return join_clauses(_reasons(form, official, strict[metric], strict))
+    official, strict = (
+        {score.metric: score for score in scores_of(of_item.filter(pl.col("protocol") == protocol))}
+        for protocol in PROTOCOLS
+    )
+    return join_clauses(
+        [*_reading(form, official, strict[metric]), *_counts(official, strict, strict[metric])]
+    )
 
 
-def _reasons(
-    form: AnswerForm, official: Mapping[str, Score], main: Score, strict: Mapping[str, Score]
-) -> Iterator[str]:
+def _reading(form: AnswerForm, official: Mapping[str, Score], main: Score) -> Iterator[str]:
+    """What each protocol reads."""
     rule = explain_origin(main.extracted_from)
     if main.verdict != "ok":
         yield main.verdict
-    reads_text = form in {"transcription", "text"}
     whole_text = ("all", "paragraph") if form == "transcription" else ("all",)
-    if reads_text and main.extracted_from and not main.extracted_from.startswith(whole_text):
-        yield _("strict reads {}", rule)
-    elif form in {"letter", "short", "yes-no"}:
+    if form in {"letter", "short", "yes-no"}:
         if next(iter(official.values())).value:
             yield _("official finds the answer inside the response")
         else:
             yield _("official does not find the answer as it is written")
+    elif form in {"transcription", "text"} and not (main.extracted_from or "all").startswith(
+        whole_text
+    ):
+        yield _("strict reads {}", rule)
     if form in DECIDED_FORMS and form != "entities":
         if main.extracted:
             yield _("strict takes “{}” ({})", main.extracted[:40], rule)
@@ -262,34 +262,31 @@ def _reasons(
     if form == "text":
         scored = next((score.metric for score in official.values() if score.value is not None), "")
         yield _("{} and {} measure different things", scored, main.metric)
-    if error := strict.get("CER"):
-        yield from _edits(official, error.stats)
-    if "hits" in main.stats:
-        yield from _hits(official, main.stats)
 
 
-def _hits(official: Mapping[str, Score], stats: Mapping[str, float]) -> Iterator[str]:
-    """The marks or names that the protocols find."""
-    hits, predicted, expected = (stats[name] for name in ("hits", "predicted", "expected"))
-    yield _(
-        "strict matches {:,.0f} of {:,.0f} given to {:,.0f} true ones", hits, predicted, expected
-    )
-    recall = official.get("Recall")
-    if recall is not None and recall.value is not None and recall.value > 1:
-        yield _("official counts repeats: recall {:,.0f}", 100 * recall.value)
-
-
-def _edits(official: Mapping[str, Score], layered: Mapping[str, float]) -> Iterator[str]:
-    """The edits that the protocols count in a transcription."""
-    if not layered:
-        return
-    plain = official.get("CR") or official.get("CER")
-    if plain is not None and (extra := plain.stats.get("insertions")):
+def _counts(
+    official: Mapping[str, Score], strict: Mapping[str, Score], main: Score
+) -> Iterator[str]:
+    """The edits in a transcription, and the marks or names that repeats count several times."""
+    counted = official.get("CR") or official.get("CER")
+    if counted and (extra := counted.stats.get("insertions")):
         yield _("superfluous characters, which cost official CR nothing: {:,.0f}", extra)
-    if plain is not None and "edits" in plain.stats:
-        edits, length = plain.stats["edits"], plain.stats["length"]
+    if counted and "edits" in counted.stats:
+        edits, length = counted.stats["edits"], counted.stats["length"]
         yield _("official edits: {:,.0f} of {:,.0f} characters", edits, length)
-    exact, script = layered["edits_exact"], layered["edits_script"]
-    if exact > script:
-        yield _("edits by variants or other script: {:,.0f} of {:,.0f}", exact - script, exact)
-    yield _("strict edits: {:,.0f} of {:,.0f} characters", script, layered["length_script"])
+    if (error := strict.get("CER")) and (layers := error.stats):
+        exact, script = layers["edits_exact"], layers["edits_script"]
+        if exact > script:
+            yield _("edits by variants or other script: {:,.0f} of {:,.0f}", exact - script, exact)
+        yield _("strict edits: {:,.0f} of {:,.0f} characters", script, layers["length_script"])
+    if "hits" in main.stats:
+        hits, predicted, expected = (main.stats[name] for name in ("hits", "predicted", "expected"))
+        yield _(
+            "strict matches {:,.0f} of {:,.0f} given to {:,.0f} true ones",
+            hits,
+            predicted,
+            expected,
+        )
+    recall = official.get("Recall")
+    if recall and (recall.value or 0) > 1:
+        yield _("official counts repeats: recall {:,.0f}", 100 * (recall.value or 0))

@@ -8,14 +8,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from keju.errors import DataError
-from keju.items import Failure, Item, Response
+from keju.items import Item
 from keju.registry import PluginError, Registry, list_provided
-from keju.scoring.scoring_sample import Defect, ScoringSample
+from keju.scoring.scoring_sample import Defect, ScoringSample, text_response
 from keju.texts import Text, _, join_clauses
 
 GROUP = "responses"
-
-_MISSING = Failure(kind="missing-answer", message="the file has no response")
 
 ReadResponses = Callable[[Path], Iterable[ScoringSample | tuple[Item, str | None]]]
 """Reads a file, or raises `DataError` with the reason where it is not in the form."""
@@ -52,17 +50,7 @@ def _make_sample(form: str, pair: object, path: Path) -> ScoringSample:
     if not isinstance(item, Item) or not isinstance(text, str | None):
         kinds = " and ".join(type(each).__name__ for each in pair)
         raise _make_pairs_error(form, f"a pair of {kinds}")
-    response = Response(
-        key=f"{item.task}/{item.id}",
-        item=item.id,
-        model=path.stem,
-        benchmark=item.benchmark,
-        task=item.task,
-        query=item.query,
-        status="failed" if text is None else "answered" if text.strip() else "empty",
-        text=text or "",
-        error=_MISSING if text is None else None,
-    )
+    response = text_response(item, text, path.stem, f"{item.task}/{item.id}")
     return ScoringSample(item, response, Defect(in_file=True))
 
 

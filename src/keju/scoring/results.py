@@ -24,9 +24,9 @@ class MetricResult(Record, frozen=True, kw_only=True):
     """
 
     metric: str
-    value: float | None
-    without_failures: float | None
-    item_mean: float | None
+    value: float | None = None
+    without_failures: float | None = None
+    item_mean: float | None = None
     items: int
     scored: int
     unscored: dict[str, int] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from keju.definitions import (
     registry,
 )
 from keju.extraction import Reading, body_of, read
-from keju.items import AnswerForm, Item, ReadBy, Response, get_group
+from keju.items import AnswerForm, Failure, Item, ReadBy, Response, get_group
 from keju.metrics import UndefinedMetricError
 from keju.metrics.boxes import Axes, BoxConvention, box_convention
 from keju.scoring.decisions import (
@@ -57,7 +57,6 @@ class Defect(NamedTuple):
     value of an empty response.
     """
 
-    response: str = ""
     answer: str = ""
     answer_missing: bool = False
     in_file: bool = False
@@ -95,10 +94,7 @@ class ScoringSample:
     def of_texts(cls, form: AnswerForm, reference: str, hypothesis: str) -> ScoringSample:
         """A reference with the whole of a text as the answer to it: nothing is read from it."""
         item = Item(id="", benchmark="", task="", answer=reference, answer_simplified=reference)
-        response = Response(
-            key="", item="", model="", benchmark="", task="", status="answered", text=hypothesis
-        )
-        sample = cls(item, response, form=form)
+        sample = cls(item, text_response(item, hypothesis), form=form)
         sample.reading = Reading("read", hypothesis, "the whole text", hypothesis)
         sample.options = ()
         return sample
@@ -234,6 +230,22 @@ class ScoringSample:
     def verdict(self) -> Verdict:
         """The verdict on the response."""
         return verdict_of(self)
+
+
+def text_response(item: Item, text: str | None, model: str = "", key: str = "") -> Response:
+    """A response made of its text; None where there is none, which is a failure."""
+    missing = Failure(kind="missing-answer", message="the file has no response")
+    return Response(
+        key=key,
+        item=item.id,
+        model=model,
+        benchmark=item.benchmark,
+        task=item.task,
+        query=item.query,
+        status="failed" if text is None else "answered" if text.strip() else "empty",
+        text=text or "",
+        error=missing if text is None else None,
+    )
 
 
 computed_once = lru_cache(maxsize=4)

@@ -1,141 +1,113 @@
-"""The metrics that need an encoder, computed for many cases at once: encoding is what costs.
+"""The metrics that need an encoder, computed for many scores at once: encoding is what costs.
 
-Scoring hands each case over (`Batch.add`) and takes all values back at the end (`Batch.values`),
-so that every unique text is encoded once, whichever models share it.
+Every unique text is encoded once, whichever models share it.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from keju.definitions import has_reference
 from keju.encoders import ENCODERS, Encoders, Pair
 from keju.errors import english_problem
-from keju.items import Item, Response
+from keju.items import Item, Score
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.metrics.semantic import above_floor, rescale
 from keju.scoring.lookup import metric_of
-from keju.scoring.metric import Metric, MetricValue, Stats, mean
-from keju.scoring.scoring_sample import ScoringSample
-from keju.scoring.signatures import metric_signature
+from keju.scoring.metric import Metric, mean, metric_signature
+from keju.scoring.scoring_sample import ScoringSample, text_response
 from keju.text import unrepeated_share
-from keju.texts import _
+from keju.texts import _, in_english
+
+WITHOUT_ANSWER = frozenset({"failed", "filtered"})
+"""The statuses of responses that are worth the worst value of each metric."""
 
 LONGEST = 200_000
 """Responses of more characters are not encoded: no answer is so long, and each takes minutes."""
 
 
 class EncoderRequest(NamedTuple):
-    """A value that is wanted, and where in the list of scores it belongs."""
+    """A score whose value an encoder computes; of an unclear one also that of the reference."""
 
-    place: int
+    score: Score
     pair: Pair
-    beside: float | None
-    failed: bool
+    value_beside: float | None
     unclear: bool
 
 
-class _Group(NamedTuple):
-    """A metric of one task's query: floors are by task."""
+def encoder_request(
+    sample: ScoringSample, metric: Metric, score: Score, *, unclear: bool
+) -> EncoderRequest:
+    """The request for the value of a metric with an encoder.
 
-    metric: Metric
-    task: str
-    query: str
+    Raises:
+        UndefinedMetricError: it has no value; the reason is in it.
+    """
+    candidate, reference = metric.prepare.inputs(sample)
+    if len(candidate) > LONGEST:
+        raise TooLongError(_("too long to encode: {:,} characters", len(candidate)))
+    second_value = None
+    if metric.beside:
+        second_metric = metric_of(metric.protocol, metric.benchmark, metric.form, metric.beside)
+        second_value = second_metric.measure(sample).value if second_metric else None
+    return EncoderRequest(score, (candidate, reference), second_value, unclear)
 
 
-class Batch:
-    """The values that a whole scoring wants of encoders.
+def encode_scores(
+    encoders: Encoders,
+    metric: Metric,
+    requests: Sequence[EncoderRequest],
+    items: Iterable[Item] = (),
+) -> Iterator[Score]:
+    """The scores of one metric in one task with their values, or the reasons why they have none.
 
     Args:
-        encoders: those that are there; the others' metrics stay unscored, with the reason.
-        items: further items whose true answers set the floors; they are iterated for each metric.
-
-    Attributes:
-        last: the place of the score that was added last; -1 before the first.
+        encoders: the available encoders.
+        metric: the metric.
+        requests: the scores, of the same task and query.
+        items: further items; the references of those of this task also set the floor.
     """
-
-    def __init__(self, encoders: Encoders, items: Iterable[Item] = ()) -> None:
-        self.last = -1
-        self._encoders = encoders
-        self._items = items
-        self._wanted: dict[_Group, list[EncoderRequest]] = defaultdict(list)
-        self._signatures: dict[str, str] = {}
-
-    def add(
-        self, place: int, sample: ScoringSample, metric: Metric, *, unclear: bool = False
-    ) -> None:
-        """Note that the score at `place` is that metric of a case.
-
-        Of an `unclear` answer the value of the reference in its place is computed, too.
-
-        Raises:
-            UndefinedMetricError: it has no value, or its encoder is missing; the reason is in it.
-        """
-        if reason := self._encoders.unavailable_reason(metric.encoder):
-            raise UndefinedMetricError(reason)
-        candidate, reference = metric.prepare.inputs(sample)
-        if len(candidate) > LONGEST:
-            raise TooLongError(_("too long to encode: {:,} characters", len(candidate)))
-        second_value = None
-        if metric.beside:
-            second_metric = metric_of(metric.protocol, metric.benchmark, metric.form, metric.beside)
-            second_value = second_metric.measure(sample).value if second_metric else None
-        failed = sample.response.status in {"failed", "filtered"}
-        group = _Group(metric, sample.item.task, sample.item.query)
-        request = EncoderRequest(place, (candidate, reference), second_value, failed, unclear)
-        self._wanted[group].append(request)
-        self.last = place
-
-    def values(self) -> Iterator[tuple[int, MetricValue | str, Stats]]:
-        """Each place with its value, or the reason why it has none, and the statistics if right.
-
-        The last are empty where the answer is not unclear.
-        """
-        for group, wanted in self._wanted.items():
-            metric = group.metric
-            pairs = [each.pair for each in wanted]
-            answered = (reference for _, reference in pairs)
-            references = chain(answered, self._references(group))
-            references_twice = [(each.pair[1],) * 2 for each in wanted if each.unclear]
-            try:
-                values = metric.values(self._encoders, [*pairs, *references_twice], references)
-            except UndefinedMetricError as error:
-                yield from ((each.place, english_problem(error), {}) for each in wanted)
-                continue
-            values_if_right = iter(values[len(pairs) :])
-            for each, value in zip(wanted, values[: len(pairs)], strict=True):
-                value_if_right = next(values_if_right) if each.unclear else None
-                if isinstance(value, str):
-                    yield each.place, value, {}
-                    continue
-                joined = value if each.beside is None else (value + each.beside) / 2
-                if_right = mean(value_if_right).stats if isinstance(value_if_right, float) else {}
-                yield each.place, mean(metric.worst if each.failed else joined), if_right
-
-    def _references(self, group: _Group) -> Iterator[str]:
-        """The true answers of all further items of a task, prepared as the metric has them."""
-        for item in self._items:
-            if (item.task, item.query) == (group.task, group.query) and has_reference(item):
-                with suppress(UndefinedMetricError):
-                    yield group.metric.prepare.inputs(ScoringSample(item, _no_response(item)))[1]
-
-    def signature(self, metric: Metric) -> str:
-        """The signature of a metric's values, with its encoder's."""
-        name = metric.encoder
-        if name not in self._signatures:
-            self._signatures[name] = self._encoders.signature(name)
-        return metric_signature(metric, self._signatures[name])
-
-
-def _no_response(item: Item) -> Response:
-    return Response(
-        key="", item=item.id, model="", benchmark=item.benchmark, task=item.task, status="empty"
+    pairs = [request.pair for request in requests]
+    task_query = requests[0].score.task, requests[0].score.query
+    references = chain(
+        (reference for _candidate, reference in pairs),
+        _references(metric, (item for item in items if (item.task, item.query) == task_query)),
     )
+    identical = [(request.pair[1],) * 2 for request in requests if request.unclear]
+    try:
+        values = metric.values(encoders, [*pairs, *identical], references)
+    except UndefinedMetricError as error:
+        values = [english_problem(error)] * (len(pairs) + len(identical))
+    values_if_right = iter(values[len(pairs) :])
+    without_encoder = metric_signature(metric)
+    signature = metric_signature(metric, encoders.signature(metric.encoder))
+    for request, value in zip(requests, values[: len(pairs)], strict=True):
+        second_value = request.value_beside
+        parts = request.score.signature.removeprefix(without_encoder)
+        score = replace(request.score, signature=signature + parts)
+        value_if_right = next(values_if_right) if request.unclear else None
+        if isinstance(value, str):
+            yield replace(score, reason=in_english(value))
+            continue
+        joined = value if second_value is None else (value + second_value) / 2
+        measured = mean(metric.worst if score.status in WITHOUT_ANSWER else joined)
+        if_right = mean(value_if_right).stats if isinstance(value_if_right, float) else {}
+        stats = score.stats | measured.stats
+        yield replace(score, value=measured.value, stats=stats, if_right=if_right)
+
+
+def _references(metric: Metric, items: Iterable[Item]) -> Iterator[str]:
+    """The true answers of items, prepared as the metric has them."""
+    for item in items:
+        if has_reference(item):
+            with suppress(UndefinedMetricError):
+                yield metric.prepare.inputs(ScoringSample(item, text_response(item, "")))[1]
 
 
 def first_token_cosine(

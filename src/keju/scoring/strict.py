@@ -6,10 +6,11 @@ Importing this module declares them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import fmean, median
 
+from keju.items import AnswerForm
 from keju.metrics import (
     EditCounts,
     HitCounts,
@@ -18,12 +19,13 @@ from keju.metrics import (
     chrf_of_counts,
     distance,
     error_parts,
+    prf,
     sentence_bleu,
 )
 from keju.metrics import relative_error as relative_error_of
 from keju.metrics.boxes import Boxes, box_hits, mean_iou
 from keju.metrics.ranking import accuracy_at, auc, average_precision
-from keju.scoring.metric import MEAN, Hits, MetricValue, Pooling, Stats, declare, mean, ratio
+from keju.scoring.metric import MEAN, MetricValue, Pooling, Stats, declare, mean, ratio
 from keju.scoring.preparations import (
     AS_IT_IS,
     BOXES,
@@ -41,7 +43,6 @@ from keju.scoring.preparations import (
     ranking_preparation,
     transcription_pairs,
 )
-from keju.scoring.rankings import Gallery
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.semantic import sentence_cosine_above_floor, token_match_f1_above_floor
 from keju.scoring.short_answer import same_short
@@ -140,7 +141,7 @@ def right_polarity(truth: str, taken: str | None) -> MetricValue:
     form="number",
     prepare=ONE_NUMBER,
 )
-def _count_accuracy(truth: float, stated: str | None) -> float:
+def _count_accuracy(truth: float, stated: float | None) -> float:
     return 1 - min(1.0, relative_error(truth, stated))
 
 
@@ -156,20 +157,17 @@ def _count_accuracy(truth: float, stated: str | None) -> float:
     worst=1.0,
     higher_is_better=False,
 )
-def relative_error(truth: float, stated: str | None) -> float:
+def relative_error(truth: float, stated: float | None) -> float:
     """Relative error of the count stated; no number is an error of 1."""
-    return 1.0 if stated is None else relative_error_of(truth, float(stated))
+    return 1.0 if stated is None else relative_error_of(truth, stated)
 
 
-@_strict(
+_strict(
     "mIoU",
     "sum of the IoU of boxes matched one to one / the greater number of boxes",
     form="boxes",
     prepare=BOXES,
-)
-def mean_overlap(truth: Boxes, predicted: Boxes) -> float:
-    """IoU of boxes matched one to one for the greatest sum, over max(true, predicted)."""
-    return mean_iou(truth, predicted)
+)(mean_iou)
 
 
 @_strict(
@@ -185,102 +183,91 @@ def _overlap_f1(truth: Boxes, predicted: Boxes) -> MetricValue:
     return ratio(numerator, hits.truth + hits.predicted, hits.f1)
 
 
-# Punctuation and names.
-
-_marks = partial(
-    _strict,
-    form="punctuated",
-    prepare=SCRIPT._replace(inputs=lambda sample: (mark_counts(sample),)),
-    over=Pooling("marks of all items together"),
-)
-_names = partial(
-    _strict,
-    form="entities",
-    prepare=NAMES,
-    over=Pooling("names of all items together"),
-)
+# Rates of marks, names and characters found.
 
 
-@_marks("F1_macro", "mean of the F1 of each item", part="f1_macro", over=MEAN)
-@_marks(
-    "Recall",
-    "recall: share of the true marks that are matched",
-    part="recall",
-)
-@_marks(
-    "Precision",
-    "precision: share of the marks in the answer that are matched",
-    part="precision",
-)
-@_marks(
-    "F1",
-    "F1 of punctuation marks, matched one to one in the gaps of the aligned texts",
-    part="f1",
-)
-def _marks_found(counts: HitCounts) -> Hits:
-    return Hits(*counts)
+class _Hits(HitCounts):
+    """Counts with their rates; each is a value whose parts a task sums, but for `f1_macro`."""
+
+    @property
+    def precision(self) -> MetricValue:
+        return ratio(self.hits, self.predicted, prf(*self).precision)
+
+    @property
+    def recall(self) -> MetricValue:
+        return ratio(self.hits, self.expected, prf(*self).recall)
+
+    @property
+    def f1(self) -> MetricValue:
+        """F1 as a ratio of sums; nothing predicted where nothing was to be found is right."""
+        value = prf(*self).f1 if self.predicted or self.expected else 1.0
+        return ratio(2 * self.hits, self.predicted + self.expected, value, **self._asdict())
+
+    @property
+    def f1_macro(self) -> MetricValue:
+        return mean(self.f1.value)
 
 
-@_names("F1_macro", "mean of the F1 of each item", part="f1_macro", over=MEAN)
-@_names(
-    "Recall",
-    "recall: share of the true names that are in the answer",
-    part="recall",
+def _declare_rates(
+    function: Callable[..., _Hits],
+    form: AnswerForm,
+    prepare: Preparation,
+    things: str,
+    **rules: str,
+) -> None:
+    """Declare the rates of the counts of things that a function returns, each with its rule."""
+    for name, rule in rules.items():
+        over = MEAN if name == "F1_macro" else Pooling(f"{things} of all items together")
+        _strict(name, rule, form=form, prepare=prepare, over=over, part=name.lower())(function)
+
+
+_declare_rates(
+    lambda counts: _Hits(*counts),
+    "punctuated",
+    SCRIPT._replace(inputs=lambda sample: (mark_counts(sample),)),
+    "marks",
+    F1="F1 of punctuation marks, matched one to one in the gaps of the aligned texts",
+    Precision="precision: share of the marks in the answer that are matched",
+    Recall="recall: share of the true marks that are matched",
+    F1_macro="mean of the F1 of each item",
 )
-@_names(
-    "Precision",
-    "precision: share of the names in the answer that are true",
-    part="precision",
+_declare_rates(
+    lambda reference, answer: _Hits(len(reference & answer), len(answer), len(reference)),
+    "entities",
+    NAMES,
+    "names",
+    F1="F1 of sets of names",
+    Precision="precision: share of the names in the answer that are true",
+    Recall="recall: share of the true names that are in the answer",
+    F1_macro="mean of the F1 of each item",
 )
-@_names("F1", "F1 of sets of names", part="f1")
-def _names_found(reference: frozenset[str], answer: frozenset[str]) -> Hits:
-    return Hits(len(reference & answer), len(answer), len(reference))
 
 
 # Pairs: the ranking that the answers to all pairs of an item make.
 
-
-def yes_answers(gallery: Gallery) -> tuple[list[bool | None], list[int]]:
-    """Whether `official` reads a yes for each candidate, and the right ones."""
-    values = gallery.values("official")
-    return [None if value is None else value > 0 for value in values], gallery.relevant
-
-
-FIRST = {
-    "rule": "1 if a right candidate is first, ties get the expected value",
-}
+FIRST = "1 if a right candidate is first, ties get the expected value"
 """The rule of the accuracy at the first rank."""
 
-
-def among_first(number: int) -> dict[str, str]:
-    """The rule of the accuracy at a rank after the first."""
-    return {
-        "rule": f"1 if a right candidate is among the first {number}, ties get the expected value",
-    }
-
-
-_AP = {
-    "rule": "average precision over all candidates, ties get the expected value",
-}
-_AUC = {
-    "rule": "area under the ROC curve: how often a right candidate is ranked above a wrong one; a "
-    "tie counts half",
-}
-_of_pairs = partial(_strict, of_pairs=True)
-_of_probabilities = partial(
-    _of_pairs, form="probability", prepare=ranking_preparation("one-probability", "strict")
-)
-_of_yes_no = partial(_of_pairs, form="yes-no", prepare=ranking_preparation("yes-no", "strict"))
-
-_of_probabilities("Acc@1", **FIRST)(partial(accuracy_at, k=1))
-_of_probabilities("AP", **_AP)(average_precision)
-_of_probabilities("AUC", **_AUC)(auc)
-_of_yes_no(
-    "Acc@1",
-    "1 if a right candidate is first, Yes before No, ties get the expected value",
-)(partial(accuracy_at, k=1))
-_of_yes_no("AP", **_AP)(average_precision)
-_of_yes_no("AUC", **_AUC)(auc)
+for _form, _reading, _first in (
+    ("probability", "one-probability", FIRST),
+    (
+        "yes-no",
+        "yes-no",
+        "1 if a right candidate is first, Yes before No, ties get the expected value",
+    ),
+):
+    _ranked = partial(
+        _strict, form=_form, prepare=ranking_preparation(_reading, "strict"), of_pairs=True
+    )
+    _ranked("Acc@1", _first)(partial(accuracy_at, k=1))
+    _ranked("AP", "average precision over all candidates, ties get the expected value")(
+        average_precision
+    )
+    _ranked(
+        "AUC",
+        "area under the ROC curve: how often a right candidate is ranked above a wrong one; a tie "
+        "counts half",
+    )(auc)
 
 
 # Translations and open answers.
@@ -406,23 +393,14 @@ def _layout_error(reference: str, answer: str) -> MetricValue:
     return ratio(parts.layout, parts.expected, parts.layout_error)
 
 
-_matched = partial(_transcription, prepare=_EDITS, over=Pooling("matches of all items together"))
-
-
-@_matched(
-    "Recall",
-    "recall: share of the true characters that are matched in the alignment with most matches",
-    part="recall",
+_declare_rates(
+    lambda counts: _Hits(counts.matches, counts.predicted, counts.expected),
+    "transcription",
+    _EDITS,
+    "matches",
+    F1="F1 of characters matched in the alignment with most matches",
+    Precision="precision: share of the characters read that are matched in the alignment with most "
+    "matches",
+    Recall="recall: share of the true characters that are matched in the alignment with most "
+    "matches",
 )
-@_matched(
-    "Precision",
-    "precision: share of the characters read that are matched in the alignment with most matches",
-    part="precision",
-)
-@_matched(
-    "F1",
-    "F1 of characters matched in the alignment with most matches",
-    part="f1",
-)
-def _matches(counts: EditCounts) -> Hits:
-    return Hits(counts.matches, counts.predicted, counts.expected)

@@ -13,8 +13,9 @@ from keju.definitions import tasks
 from keju.items import Item
 from keju.reporting.csv_export import write_csv
 from keju.reporting.page import write_report
-from keju.scoring import aggregate, to_json
+from keju.scoring import aggregate
 from tests.support.answered import answered_run
+from tests.support.score_json import to_json
 
 OF_PAPER = {
     "Ancient Chinese Text": ["T1", "T2 T3 T4 T5 T6 T7"],

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from keju.errors import DataError
-from keju.scoring import score_responses, to_json
+from keju.scoring import score_responses
 from keju.scoring.scoring_sample import LONGEST
+from tests.support.score_json import to_json
 
 GOOD = {"ID": "a", "Task_ID": 1, "Answer_Simplified": "天地", "Response": "天地"}
 

@@ -122,7 +122,7 @@ def test_each_setting_has_its_own_column():
 
 
 def test_what_is_unscored_is_said_once_a_reason_and_names_an_item():
-    defects = [Defect(), Defect(response="no text"), Defect(response="no text")]
+    defects = [Defect(), Defect(answer="no text"), Defect(answer="no text")]
     samples = []
     for number, defect in enumerate(defects):
         item = Item(

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from keju.benchmarks.mcs_bench import BENCHMARK
 from keju.benchmarks.mcs_bench.script import official_answer
 from keju.datasets.readers.mapped import SOURCE_ID
@@ -27,11 +29,11 @@ from keju.definitions.wordings import RELEASED
 from keju.errors import DataError, UsageError
 from keju.exports import ResponseFile
 from keju.files import read_json, write_json
-from keju.items import Failure, Item, PromptVariant, Response, Status, variant_of
+from keju.items import Item, PromptVariant, Response, variant_of
 from keju.local_paths import check_local
 from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import RunFolder, file_name
-from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample, json_kind
+from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample, json_kind, text_response
 from keju.text import read_content
 from keju.texts import _
 
@@ -140,22 +142,9 @@ def _sample(model: str, row: Row, name: str, declared: Task) -> ScoringSample:
         answer_simplified=_text(row, "Answer_Simplified"),
     )
     content = read_content(row.get("Response"))
-    status: Status = "answered" if content.text.strip() else "empty"
-    error = None
-    if "Response" not in row:
-        status = "failed"
-        error = Failure(kind="missing-answer", message="the file has no Response")
-    response = Response(
-        key=f"{item.task}/{item.id}",
-        item=item.id,
-        model=model,
-        benchmark=item.benchmark,
-        task=item.task,
-        status=status,
-        text=content.text,
-        not_text=content.not_text,
-        error=error,
-    )
+    text = content.text if "Response" in row else None
+    response = text_response(item, text, model, f"{item.task}/{item.id}")
+    response = replace(response, not_text=content.not_text)
     missing = "Answer_Simplified" not in row
     return ScoringSample(item, response, Defect(answer=flaw, answer_missing=missing, in_file=True))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from keju.metrics.boxes import mean_iou
 from keju.metrics.ranking import (
     accuracy_at,
     average_precision,
@@ -26,6 +27,7 @@ from keju.scoring.preparations import (
     OFFICIAL_NUMBER,
     ranking_preparation,
 )
+from keju.scoring.rankings import Gallery
 from keju.scoring.semantic import (
     sentence_cosine,
     token_match_f1_above_floor,
@@ -34,12 +36,9 @@ from keju.scoring.semantic import (
 from keju.scoring.strict import (
     ANSWER_ONCE,
     FIRST,
-    among_first,
     matched_above_floor,
-    mean_overlap,
     relative_error,
     right_polarity,
-    yes_answers,
 )
 
 _BENCHMARK = "OBI-Bench"
@@ -70,7 +69,7 @@ _official(
     rule_zh="一一配对的框的 IoU 之和，除以两边中较多的框数",
     form="boxes",
     prepare=OFFICIAL_BOXES,
-)(mean_overlap)
+)(mean_iou)
 
 _encoded(
     "cosine",
@@ -100,9 +99,20 @@ _of_yes_no = partial(
     prepare=ranking_preparation("first-yes-no", "official"),
     of_pairs=True,
 )
-_of_probabilities("Acc@1", **FIRST)(partial(accuracy_at, k=1))
-_of_probabilities("Acc@5", **among_first(5))(partial(accuracy_at, k=5))
-_of_probabilities("Acc@10", **among_first(10))(partial(accuracy_at, k=10))
+
+
+def _yes_answers(gallery: Gallery) -> tuple[list[bool | None], list[int]]:
+    """Whether `official` reads a yes for each candidate, and the right ones."""
+    values = gallery.values("official")
+    return [None if value is None else value > 0 for value in values], gallery.relevant
+
+
+_of_probabilities("Acc@1", FIRST)(partial(accuracy_at, k=1))
+for k in (5, 10):
+    _of_probabilities(
+        f"Acc@{k}",
+        f"1 if a right candidate is among the first {k}, ties get the expected value",
+    )(partial(accuracy_at, k=k))
 _of_probabilities(
     "Recall@1",
     "share of the right candidates that is ranked first; 4 are right, so .25 at most",
@@ -135,5 +145,5 @@ _of_yes_no(
     "mAP@|Yes|",
     "average precision within the candidates answered Yes, ties get the expected value",
     rule_zh="回答“是”的候选之内的平均精度，其顺序取期望值",
-    prepare=ranking_preparation("first-yes-no", "official")._replace(inputs=yes_answers),
+    prepare=ranking_preparation("first-yes-no", "official")._replace(inputs=_yes_answers),
 )(average_precision_of_yes)
