@@ -226,7 +226,7 @@ def test_a_judge_that_decodes_otherwise_is_refused(context, answers):
     warm = ModelOptions(base_url=context.chat.url, decoding=Decoding(temperature=1.0))
     judges = open_judges([JUDGE], warm)
     with pytest.raises(UsageError, match="judged this run with different settings: temperature"):
-        ask_judges(context.folder, judges, lambda _: asked)
+        ask_judges(context.folder, judges, lambda _: asked, policy=Policy())
 
 
 def test_other_rubrics_are_kept_apart(context, answers, graded, tmp_path):
@@ -242,7 +242,7 @@ def test_other_rubrics_are_kept_apart(context, answers, graded, tmp_path):
     asked = list(grading_requests(answers.judged, rubrics))
     context.rule(asked, lambda _: "分数：5")
     judges = open_judges([JUDGE], ModelOptions(base_url=context.chat.url))
-    assert ask_judges(folder, judges, lambda _: asked).models[0].asked == 14
+    assert ask_judges(folder, judges, lambda _: asked, policy=Policy()).models[0].asked == 14
     own_grades = grades_of(judgements_of(answers.judged, folder), folder, {})
     assert by_place(own_grades)[GOOD, "T2"].mean == 5
     assert by_place(graded)[GOOD, "T2"].mean == 9
@@ -268,7 +268,7 @@ def test_a_plan_asks_nobody_and_takes_off_what_is_stored(context, answers, chat)
     assert not context.folder.path.exists()
     context.rule(asked, says)
     context.ask(asked[:12])
-    later = plan_judging(context.folder, judges, lambda _: asked, answers=16)
+    later = plan_judging(context.folder, judges, lambda _: asked, answers=16, policy=Policy())
     assert (later.calls, sum(row.stored for row in later.rows)) == (30, 12)
 
 

@@ -19,7 +19,7 @@ from keju.judging.answers import (
     graded_answers,
     grading_requests,
 )
-from keju.judging.grading import mean_grades
+from keju.judging.grading import judgements_of, mean_grades
 from keju.judging.raters import draw_sample, read_ratings, sampled_codes, write_sample
 from tests.support.judged import GOOD, JUDGE, POOR
 
@@ -101,7 +101,9 @@ def test_from_a_run_to_the_alignment(context, tmp_path):
     assert context.ask(asked).models[0].asked == 6
     answers = graded_answers(run, rubrics)
     sheets = [filled(sheet, "Li", "4"), filled(sheet, "Wang", "5")]
-    found = align(read_ratings(sheets, answers), mean_grades(answers, context.folder))
+    found = align(
+        read_ratings(sheets, answers), mean_grades(judgements_of(answers, context.folder))
+    )
     assert (found.answers, found.ratings, found.ungraded) == (6, 12, {})
     bias = {each.task: each.measures["bias"].value for each in found.tasks if each.judge == JUDGE}
     assert bias == {"T2": 1.5, "T6": -1.5, "": 0}
@@ -125,7 +127,7 @@ def test_an_empty_answer_bears_no_judges_grade(context):
     asked = list(grading_requests(answers, context.folder.rubrics))
     context.rule(asked, lambda _: "分数：3")
     context.ask(asked)
-    grades = mean_grades(answers, context.folder)[JUDGE]
+    grades = mean_grades(judgements_of(answers, context.folder))[JUDGE]
     assert len(grades) == 14
     assert all(each.text for each in answers if each.id in grades)
 

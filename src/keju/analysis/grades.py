@@ -148,7 +148,7 @@ def _against_metrics(
     values = _values(run_set, run)
     by_place: dict[tuple[str, str, str], list[Judgement]] = {}
     for each in judgements:
-        if each.grade is not None and not each.unsent:
+        if each.is_by_judge:
             where = (each.judge, each.judged.id.task, each.judged.id.query)
             by_place.setdefault(where, []).append(each)
     for (judge, name, query), graded in by_place.items():

@@ -18,6 +18,8 @@ from keju.judging.prompting import Rubrics, sealed_prompt
 from keju.runs import RunFolder
 from keju.texts import _
 
+_WITHOUT_ANSWER = frozenset({"failed", "filtered"})
+
 
 class AnswerId(NamedTuple):
     """Id of an answer: its model, item and prompt variant."""
@@ -61,6 +63,11 @@ class GradableAnswer(NamedTuple):
         """The unit of independence: the item's group, else its image, else itself."""
         return get_group(self.item)
 
+    @property
+    def is_sent(self) -> bool:
+        """Whether a judge is asked about the answer: it has a text."""
+        return self.answered and bool(self.text)
+
 
 def code_of(answer: GradableAnswer) -> str:
     """16 hexadecimal digits that identify an answer without naming its model.
@@ -92,15 +99,15 @@ def answers_of(
     Raises:
         UsageError: a task has no rubric, or nothing is left.
     """
-    names = {*_tasks_to_grade(run, rubrics, tasks, only)}
+    names = {*_tasks_to_grade(run, rubrics, tasks, is_sample=only is not None)}
     items: dict[tuple[str, str, str], Item] = {}
     left_out: Counter[str] = Counter()
-    for stored in run.iter_items():
-        item = stored if stored.answer.strip() else replace(stored, answer=stored.answer_simplified)
-        is_named = item.task in names or f"{item.task}/{item.query}" in names
+    for item in run.iter_items():
+        is_named = not names.isdisjoint((item.task, f"{item.task}/{item.query}"))
         if not is_named or rubrics.rubric(item.task, item.query) is None:
             continue
-        if has_reference(item):
+        reference = item.answer if item.answer.strip() else item.answer_simplified
+        if has_reference(item := replace(item, answer=reference)):
             items[item.task, item.query, item.id] = item
         else:
             left_out["items without a reference answer"] += 1
@@ -109,8 +116,7 @@ def answers_of(
         graded_item = items.get((response.task, response.query, response.item))
         if graded_item is None:
             continue
-        text = body_of(response.text).strip()
-        answered = response.status not in {"failed", "filtered"}
+        text, answered = body_of(response.text).strip(), response.status not in _WITHOUT_ANSWER
         answer = GradableAnswer(AnswerId.of(response), graded_item, text, answered)
         if only is None or code_of(answer) in only:
             answers.append(answer)
@@ -123,7 +129,7 @@ def answers_of(
     order = {key: place for place, key in enumerate(items)}
     answers.sort(
         key=lambda answer: (
-            order[answer.item.task, answer.item.query, answer.item.id],
+            order[answer.id.task, answer.id.query, answer.id.item],
             models.get(answer.id.model, 0),
         )
     )
@@ -136,20 +142,21 @@ def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[GradableAnswer]:
 
 
 def _tasks_to_grade(
-    run: RunFolder, rubrics: Rubrics, tasks: Collection[str] | None, only: frozenset[str] | None
+    run: RunFolder, rubrics: Rubrics, tasks: Collection[str] | None, *, is_sample: bool
 ) -> Collection[str]:
+    known = rubrics.tasks()
     if tasks is not None:
-        if without := [name for name in tasks if name not in {*rubrics.tasks(), *rubrics.queries}]:
+        if without := [name for name in tasks if name not in known | rubrics.queries.keys()]:
             raise UsageError(
                 "the rubrics {} have none for {}. They have some for {}; give your own with "
                 "--rubrics",
                 rubrics.id,
                 ", ".join(without),
-                ", ".join(sorted(rubrics.tasks())),
+                ", ".join(sorted(known)),
             )
         return tasks
-    graded = {item.task for item in run.iter_items()} & rubrics.tasks()
-    names = graded if only is not None else graded.intersection(rubrics.tasks(only_open=True))
+    graded = {item.task for item in run.iter_items()} & known
+    names = graded if is_sample else graded & rubrics.tasks(only_open=True)
     if not names:
         raise UsageError(
             "{}: none of its tasks is graded by default. These have a rubric: {}. Choose them "
@@ -171,30 +178,24 @@ def grading_requests(
     Raises:
         DataError: an item's prompt cannot be made.
     """
-    for answer in answers:
-        if not (answer.answered and answer.text):
-            continue
-        item, author = answer.item, answer.author
-        rubric = rubrics.rubric(item.task, item.query)
-        question = prompt_of(item)
-        reference = "\n或：".join((item.answer, *item.also_accepted))
-        is_shown = rubrics.page_text and item.transcription != item.answer
-        source = item.transcription if is_shown else ""
+    for answer in filter(lambda answer: answer.is_sent, answers):
+        item, rubric = answer.item, rubrics.rubric(answer.item.task, answer.item.query)
+        question, reference = prompt_of(item), "\n或：".join((item.answer, *item.also_accepted))
+        source = item.transcription if rubrics.page_text else None
         blanks = {
             "rubric": rubric.says.strip() if rubric else "",
             "question": question,
-            "source": rubrics.source.replace("{text}", source) if source else "",
+            "source": rubrics.source.replace("{text}", source)
+            if source and source != item.answer
+            else "",
             "reference": reference,
-            "author": rubrics.author.replace("{name}", author) if author else "",
+            "author": rubrics.author.replace("{name}", answer.author) if answer.author else "",
         }
-        sealed_by = (rubrics.id, question, reference)
-        prompt = sealed_prompt(rubrics.template, blanks, "答卷", answer.text, sealed_by)
-        for repeat in range(1, repeats + 1):
-            yield Request(
-                item=answer.id.spelled,
-                benchmark=item.benchmark,
-                task=item.task,
-                form="number",
-                prompt=prompt,
-                round=repeat,
-            )
+        request = Request(
+            item=answer.id.spelled,
+            benchmark=item.benchmark,
+            task=item.task,
+            form="number",
+            prompt=sealed_prompt(rubrics, blanks, answer.text, question, reference),
+        )
+        yield from (replace(request, round=repeat) for repeat in range(1, repeats + 1))
