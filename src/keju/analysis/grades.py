@@ -12,7 +12,7 @@ from keju.analysis.marks import marks
 from keju.analysis.run_set import RunSet
 from keju.definitions import task
 from keju.items import PromptVariant, Protocol
-from keju.judging.answers import AnswerId, graded_answers
+from keju.judging.answers import answer_id, graded_answers
 from keju.judging.grading import Judgement, TaskGrade, grades_of, judgements_of
 from keju.judging.prompting import read_rubrics
 from keju.judging.store import JudgementFolder, stored_rubrics
@@ -134,7 +134,7 @@ def _against_metrics(
 ) -> Iterator[MetricJudge]:
     """For each judge and task: every metric against the grades, over all answers with both."""
     values = {
-        (AnswerId.of(answer.response), score.protocol, score.metric): score.value
+        (answer_id(answer.response), score.protocol, score.metric): score.value
         for asked in run_set.asked
         for answer in asked.answers
         if run_set.by_model[answer.model].run == run.name
@@ -144,14 +144,14 @@ def _against_metrics(
     by_place: dict[tuple[str, str, str], list[Judgement]] = defaultdict(list)
     for judgement in judgements:
         if judgement.is_by_judge:
-            answer_id = judgement.judged.id
-            by_place[judgement.judge, answer_id.task, answer_id.query].append(judgement)
+            item = judgement.judged.item
+            by_place[judgement.judge, item.task, item.query].append(judgement)
     for (judge, name, query), graded in by_place.items():
         declared = next(each for each in task(name).queries if each.name == query)
         for protocol in PROTOCOLS[::-1]:
             for place, metric in enumerate(declared.metrics(protocol)):
                 pairs = [
-                    (row.grade or 0.0, value, row.judged.group, row.judged.id.model)
+                    (row.grade or 0.0, value, row.judged.group, row.judged.response.model)
                     for row in graded
                     if (value := values.get((row.judged.id, protocol, metric))) is not None
                 ]

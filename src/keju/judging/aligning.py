@@ -11,13 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from keju.items import Record
-from keju.judging.answers import AnswerId
 from keju.judging.grading import Agreement, agreements
 from keju.judging.raters import RatedAnswer, Ratings
 from keju.statistics import MEASURES, AssociationMeasure, associate
 
-Grades = Mapping[str, Mapping[AnswerId, float]]
-"""Grades by judge and answer."""
+Grades = Mapping[str, Mapping[str, float]]
+"""Grades by judge and the answer's id."""
 
 PERSON = "a person"
 """In place of a judge's name: in this row, one rater is compared with the other raters."""
@@ -84,15 +83,15 @@ def align(ratings: Ratings, grades: Grades) -> Alignment:
     rated = ratings.rated
     tasks: dict[str, list[RatedAnswer]] = defaultdict(list)
     for row in rated:
-        tasks[row.answer.id.task].append(row)
+        tasks[row.answer.item.task].append(row)
     if len(tasks) > 1:
         tasks[""] = rated
     points = [
         Point(
             judge=judge,
-            task=row.answer.id.task,
-            model=row.answer.id.model,
-            item=row.answer.id.item,
+            task=row.answer.item.task,
+            model=row.answer.response.model,
+            item=row.answer.item.id,
             human=row.human,
             grade=by_answer[row.answer.id],
         )

@@ -12,51 +12,41 @@ from msgspec.structs import replace
 from keju.definitions import has_reference, prompt_of
 from keju.errors import UsageError
 from keju.extraction import body_of
-from keju.files import sha256_bytes
-from keju.items import Item, PromptScript, Request, Response, Setting, get_group
+from keju.items import Item, Request, Response, get_group
 from keju.judging.prompting import Rubrics, sealed_prompt
 from keju.runs import RunFolder
+from keju.scoring import answer_code
 from keju.texts import _
 
-_WITHOUT_ANSWER = frozenset({"failed", "filtered"})
+ID_FIELDS = ("model", "item", "task", "query", "setting", "round", "script", "wording")
 
 
-class AnswerId(NamedTuple):
-    """Id of an answer: its model, item and prompt variant."""
-
-    model: str
-    item: str
-    task: str
-    query: str = ""
-    setting: Setting = "image"
-    round: int = 1
-    script: PromptScript = "released"
-    wording: str = "released"
-
-    @property
-    def spelled(self) -> str:
-        """The id as a JSON list, which can be parsed whatever the names contain."""
-        return msgspec.json.encode(self).decode()
-
-    @classmethod
-    def of(cls, response: Response) -> AnswerId:
-        """The id of a response."""
-        return cls(*(getattr(response, name) for name in cls._fields))
+def answer_id(response: Response) -> str:
+    """The id of an answer in the requests about it: the `ID_FIELDS` of the response, in JSON."""
+    return msgspec.json.encode([getattr(response, name) for name in ID_FIELDS]).decode()
 
 
 class GradableAnswer(NamedTuple):
     """An answer that can be graded, with its item.
 
-    `text` is the answer without the model's reasoning; it may be empty. `answered` is false where
-    the call failed or was refused, so that there is nothing to grade. `author` is a name that a
+    `text` is the answer without the model's reasoning; it may be empty. `author` is a name that a
     probe writes under the answer.
     """
 
-    id: AnswerId
     item: Item
+    response: Response
     text: str
-    answered: bool = True
     author: str = ""
+
+    @property
+    def id(self) -> str:
+        """The id of the answer (`answer_id`)."""
+        return answer_id(self.response)
+
+    @property
+    def code(self) -> str:
+        """The code of the answer and its text (`answer_code`), which does not show the model."""
+        return answer_code(self.response)
 
     @property
     def group(self) -> str:
@@ -64,17 +54,14 @@ class GradableAnswer(NamedTuple):
         return get_group(self.item)
 
     @property
+    def answered(self) -> bool:
+        """Whether the call was answered: a failed or refused one has nothing to grade."""
+        return self.response.status not in {"failed", "filtered"}
+
+    @property
     def is_sent(self) -> bool:
         """Whether a judge is asked about the answer: it has a text."""
         return self.answered and bool(self.text)
-
-
-def code_of(answer: GradableAnswer) -> str:
-    """16 hexadecimal digits that identify an answer without naming its model.
-
-    They also cover the text: an answer that was requested again since is another one.
-    """
-    return sha256_bytes(f"{answer.id.spelled}\0{answer.text}".encode("utf-8", "replace"))[:16]
 
 
 class Answers(NamedTuple):
@@ -116,9 +103,8 @@ def answers_of(
         graded_item = items.get((response.task, response.query, response.item))
         if graded_item is None:
             continue
-        text, answered = body_of(response.text).strip(), response.status not in _WITHOUT_ANSWER
-        answer = GradableAnswer(AnswerId.of(response), graded_item, text, answered)
-        if only is None or code_of(answer) in only:
+        answer = GradableAnswer(graded_item, response, body_of(response.text).strip())
+        if only is None or answer.code in only:
             answers.append(answer)
     if not answers:
         skipped = "".join(f"; {count:,} {reason}" for reason, count in left_out.items())
@@ -129,8 +115,8 @@ def answers_of(
     order = {key: place for place, key in enumerate(items)}
     answers.sort(
         key=lambda answer: (
-            order[answer.id.task, answer.id.query, answer.id.item],
-            models.get(answer.id.model, 0),
+            order[answer.item.task, answer.item.query, answer.item.id],
+            models.get(answer.response.model, 0),
         )
     )
     return Answers(answers, dict(left_out))
@@ -172,8 +158,8 @@ def grading_requests(
 ) -> Iterator[Request]:
     """The requests to a judge about answers: each one with a text, `repeats` times.
 
-    A request does not name the model of the answer. Its item is the spelled id of the answer, and
-    its round the number of the repeat.
+    A request does not name the model of the answer. Its item is the id of the answer, and its
+    round the number of the repeat.
 
     Raises:
         DataError: an item's prompt cannot be made.
@@ -192,7 +178,7 @@ def grading_requests(
             "author": rubrics.author.replace("{name}", answer.author) if answer.author else "",
         }
         request = Request(
-            item=answer.id.spelled,
+            item=answer.id,
             benchmark=item.benchmark,
             task=item.task,
             form="number",

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from msgspec import field
 
-from keju.items import Record
-from keju.judging.answers import AnswerId, GradableAnswer, grading_requests
+from keju.items import PromptScript, Record, Setting, variant_of
+from keju.judging.answers import GradableAnswer, grading_requests
 from keju.judging.grades import LEAST, MOST, grade_in
 from keju.judging.store import JudgementFolder
 from keju.metrics.base import UndefinedMetricError
@@ -60,7 +60,7 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     model: str
     task: str
     query: str
-    setting: str
+    setting: Setting
     answers: int
     graded: int
     groups: int
@@ -74,7 +74,7 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     unparsable: int = 0
     failed: int = 0
     no_reply: int = 0
-    script: str = "released"
+    script: PromptScript = "released"
     wording: str = "released"
     seen: tuple[str, ...] = ()
     signature: str = ""
@@ -121,7 +121,7 @@ def judgements_of(
         for reply in filter(None, folder.find_replies(judge, requests)):
             parsed[reply.item].append(grade_in(reply))
         for answer in answers:
-            grades = parsed[answer.id.spelled]
+            grades = parsed[answer.id]
             values = tuple(grade.value for grade in grades if grade.value is not None)
             missing = tuple(grade.reason for grade in grades if grade.value is None)
             is_empty = answer.answered and not answer.text
@@ -129,9 +129,9 @@ def judgements_of(
     return judgements
 
 
-def mean_grades(judgements: Iterable[Judgement]) -> dict[str, dict[AnswerId, float]]:
-    """Each judge's mean grade of each answer over its repeats, by judge and answer."""
-    grades: dict[str, dict[AnswerId, float]] = defaultdict(dict)
+def mean_grades(judgements: Iterable[Judgement]) -> dict[str, dict[str, float]]:
+    """Each judge's mean grade of each answer over its repeats, by judge and id."""
+    grades: dict[str, dict[str, float]] = defaultdict(dict)
     for judgement in judgements:
         if judgement.is_by_judge and judgement.grade is not None:
             grades[judgement.judge][judgement.judged.id] = judgement.grade
@@ -142,32 +142,30 @@ def grades_of(
     judgements: Sequence[Judgement], folder: JudgementFolder, left_out: dict[str, int]
 ) -> GradingResult:
     """Means with intervals, and agreement of each judge's repeats and of judges."""
-    by_task: dict[tuple[str, AnswerId], list[Judgement]] = defaultdict(list)
+    by_task: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
     repeats: dict[tuple[str, str], list[Sequence[float]]] = defaultdict(list)
-    judges: dict[tuple[str, str], dict[AnswerId, list[float]]] = defaultdict(dict)
+    judges: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(dict)
     for judgement in judgements:
-        answer = judgement.judged.id
-        by_task[judgement.judge, answer._replace(item="", round=1)].append(judgement)
+        judge, response = judgement.judge, judgement.judged.response
+        place = judge, response.model, response.task, response.query, *variant_of(response)
+        by_task[place].append(judgement)
         if judgement.is_by_judge and judgement.grade is not None:
-            repeats[judgement.judge, answer.task].append(judgement.grades)
-            judges["", answer.task].setdefault(answer, []).append(judgement.grade)
+            repeats[judge, response.task].append(judgement.grades)
+            by_answer = judges["", response.task]
+            by_answer.setdefault(judgement.judged.id, []).append(judgement.grade)
     return GradingResult(
         run=str(folder.run.path),
         rubrics=folder.rubrics.id,
-        tasks=tuple(
-            _task_grade(judge, place, rows, folder.signature(judge))
-            for (judge, place), rows in by_task.items()
-        ),
+        tasks=tuple(_task_grade(rows, folder) for rows in by_task.values()),
         repeats=agreements(repeats),
         judges=agreements({place: units.values() for place, units in judges.items()}),
         left_out=left_out,
     )
 
 
-def _task_grade(
-    judge: str, place: AnswerId, rows: Sequence[Judgement], signature: str
-) -> TaskGrade:
+def _task_grade(rows: Sequence[Judgement], folder: JudgementFolder) -> TaskGrade:
     """The grade of a model on one query of a task, from one judge's judgements of its answers."""
+    judge, response = rows[0].judge, rows[0].judged.response
     answers = [row.judged for row in rows]
     missing = [reason for row in rows for reason in row.missing]
     failed = sum(reason.startswith("failed") for reason in missing)
@@ -179,13 +177,15 @@ def _task_grade(
     values = [LEAST if row.grade is None else row.grade for row in counted]
     groups = [row.judged.group for row in counted]
     interval = ratio_interval(values, [MOST] * len(values), groups)
-    about = {name: getattr(place, name) for name in ("model", "task", "query", "setting")}
     without_grade = sum(bool(row.missing) and not row.grades for row in rows)
     return TaskGrade(
         judge=judge,
-        **about,
-        script=place.script,
-        wording=place.wording,
+        model=response.model,
+        task=response.task,
+        query=response.query,
+        setting=response.setting,
+        script=response.script,
+        wording=response.wording,
         answers=len(rows),
         graded=len(graded),
         groups=len(set(groups)),
@@ -200,7 +200,7 @@ def _task_grade(
         failed=failed,
         no_reply=sent - without_grade - sum(row.is_by_judge for row in rows),
         seen=tuple(dict.fromkeys(missing))[:3],
-        signature=signature,
+        signature=folder.signature(judge),
     )
 
 

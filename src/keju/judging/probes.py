@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from keju.files import sha256_bytes, shipped_toml
 from keju.items import Record
-from keju.judging.answers import AnswerId, GradableAnswer
+from keju.judging.answers import GradableAnswer, answer_id
 from keju.judging.grading import Judgement, judgements_of
 from keju.judging.store import JudgementFolder
 from keju.statistics import LEVEL, as_columns, difference_interval, holm, paired_p, ratio_of
@@ -107,7 +107,9 @@ def probe_answers(sample: Sequence[GradableAnswer], judge: str) -> Iterator[Grad
             base = bases[probe.base]
             if base is not None:
                 yield answer._replace(
-                    id=answer.id if name == PLAIN else answer.id._replace(model=PROBE + name),
+                    response=answer.response
+                    if name == PLAIN
+                    else replace(answer.response, model=PROBE + name),
                     text=probe.text.strip().replace("{text}", base),
                     author=names[probe.author],
                 )
@@ -138,12 +140,13 @@ def probe_results(
     declared = declared_probes().probes
     results: list[ProbeResult] = []
     for judge, changed in answers.items():
-        judgements: dict[str, dict[AnswerId, Judgement]] = {name: {} for name in declared}
+        judgements: dict[str, dict[str, Judgement]] = {name: {} for name in declared}
         for row in judgements_of(changed, folder, [judge]):
-            model = row.judged.id.model
+            response = row.judged.response
+            model = response.model
             probe = model.removeprefix(PROBE) if model.startswith(PROBE) else PLAIN
             # A changed answer and the unchanged one share all parts of their ids but the model.
-            judgements[probe][row.judged.id._replace(model="")] = row
+            judgements[probe][answer_id(replace(response, model=""))] = row
         results += [_result(judge, name, judgements) for name in declared]
     adjusted = iter(holm([result.p for result in results if result.p is not None]))
     tested = [replace(row, p=None if row.p is None else next(adjusted)) for row in results]
@@ -151,7 +154,7 @@ def probe_results(
 
 
 def _result(
-    judge: str, name: str, judgements: Mapping[str, Mapping[AnswerId, Judgement]]
+    judge: str, name: str, judgements: Mapping[str, Mapping[str, Judgement]]
 ) -> ProbeResult:
     probe = declared_probes().probes[name]
     answers, bases = judgements[name], judgements.get(probe.against, {})

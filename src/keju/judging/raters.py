@@ -22,7 +22,7 @@ from keju.datasets.readers.workbooks import SheetRow
 from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
 from keju.files import cell_text, sha256_bytes, write_atomic
-from keju.judging.answers import GradableAnswer, code_of
+from keju.judging.answers import GradableAnswer
 from keju.judging.grades import LEAST, MOST
 from keju.local_paths import check_local
 from keju.running import Selection
@@ -87,7 +87,9 @@ def draw_sample(
             items, Selection(sample=min(per_task, len(items)), seed=seed), run.path
         )
         order = _generator(f"{seed}:{task}").sample(selected_items, len(selected_items))
-        models = sorted({answer.id.model for answers in by_item.values() for answer in answers})
+        models = sorted(
+            {answer.response.model for answers in by_item.values() for answer in answers}
+        )
         _generator(f"{seed}:{task}:models").shuffle(models)
         sample += _in_turns([by_item[item.query, item.id] for item in order], models, per_task)
     return _generator(f"{seed}:order").sample(sample, len(sample))
@@ -102,7 +104,8 @@ def _in_turns(
         for answers in waiting[: number - len(sample)]:
             # Each turn takes the next model, or the nearest after it that answered this item.
             turns = [
-                (models.index(answer.id.model) - len(sample)) % len(models) for answer in answers
+                (models.index(answer.response.model) - len(sample)) % len(models)
+                for answer in answers
             ]
             sample.append(answers.pop(turns.index(min(turns))))
         waiting = [answers for answers in waiting if answers]
@@ -126,7 +129,7 @@ def write_sample(path: Path, sample: Sequence[GradableAnswer]) -> None:
         item = answer.item
         images = " ".join(ref.path for ref in item.images)
         texts = (prompt_of(item), item.transcription or "", images, item.answer, answer.text)
-        writer.writerow([_LETTER + code_of(answer), item.task, *map(cell_text, texts), "", ""])
+        writer.writerow([_LETTER + answer.code, item.task, *map(cell_text, texts), "", ""])
     # Spreadsheets recognise UTF-8 by the byte order mark.
     write_atomic(path, "\ufeff" + stream.getvalue())
 
@@ -180,7 +183,7 @@ def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> Ra
         DataError: a column is missing, a score is not a number from 0 to 10, someone rated an
             answer twice, or an answer is not in the run.
     """
-    by_code = {code_of(answer): answer for answer in answers}
+    by_code = {answer.code: answer for answer in answers}
     rated: dict[str, RatedAnswer] = {}
     blank = 0
     for place, row in (row for path in paths for row in _rows_of(path, _RATING)):
@@ -198,7 +201,7 @@ def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> Ra
             raise place.error(_("no rater is named", hint="Name who rated"))
         scores = rated.setdefault(code, RatedAnswer(by_code[code], {})).scores
         if rater in scores:
-            item, model = by_code[code].id.item, by_code[code].id.model
+            item, model = by_code[code].item.id, by_code[code].response.model
             hint = _("Keep one of the two rows")
             raise place.error(_("{} already rated {} of {}", rater, item, model, hint=hint))
         scores[rater] = _score(place, row["score"])

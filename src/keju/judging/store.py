@@ -5,8 +5,8 @@
     RUN/judgements/<rubrics>/   prompts.json · run.json · responses/<judge>/<task>.jsonl
     RUN/extractions/<prompts>/  prompts.json · run.json · responses/<extractor>/<task>.jsonl
 
-In a judge's reply the item is the spelled id of an answer (`AnswerId`), the model is the judge, and
-the round is the number of the repeat; an answer of the model ``probe:NAME`` is one that a probe has
+In a judge's reply the item is the id of an answer (`answer_id`), the model is the judge, and the
+round is the number of the repeat; an answer of the model ``probe:NAME`` is one that a probe has
 changed. In an extractor's reply the item is a hash of the prompt. All are found by
 `ReplyFolder.find_replies`: a reply counts if its key is that of the request that is made now.
 """
