@@ -8,20 +8,22 @@ results.
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import polars as pl
+
+from keju.csv_files import write_frame
 from keju.datasets.readers.records import Place
 from keju.datasets.readers.tables import sheet_lines
 from keju.datasets.readers.workbooks import SheetRow
 from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
-from keju.files import cell_text, sha256_bytes, write_atomic
+from keju.files import sha256_bytes
 from keju.judging.answers import GradableAnswer
 from keju.judging.grades import LEAST, MOST
 from keju.local_paths import check_local
@@ -75,7 +77,7 @@ def draw_sample(
     """
     tasks: dict[str, dict[tuple[str, str], list[GradableAnswer]]] = {}
     for answer in judged:
-        if answer.answered and answer.text:
+        if answer.is_sent:
             by_item = tasks.setdefault(answer.item.task, {})
             by_item.setdefault((answer.item.query, answer.item.id), []).append(answer)
     if not tasks:
@@ -119,19 +121,24 @@ def _generator(name: str) -> random.Random:
 def write_sample(path: Path, sample: Sequence[GradableAnswer]) -> None:
     """Write a sheet for raters: one row per answer, with empty columns rater and score.
 
-    `source` is the transcription where it is known, `images` are the paths inside the dataset. A
-    text that a spreadsheet would read as a formula gets an apostrophe before it.
+    `source` is the transcription where it is known, `images` are the paths inside the dataset.
     """
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(_SAMPLE)
-    for answer in sample:
-        item = answer.item
-        images = " ".join(ref.path for ref in item.images)
-        texts = (prompt_of(item), item.transcription or "", images, item.answer, answer.text)
-        writer.writerow([_LETTER + answer.code, item.task, *map(cell_text, texts), "", ""])
-    # Spreadsheets recognise UTF-8 by the byte order mark.
-    write_atomic(path, "\ufeff" + stream.getvalue())
+    rows = [
+        (
+            _LETTER + answer.code,
+            answer.item.task,
+            prompt_of(answer.item),
+            answer.item.transcription,
+            " ".join(ref.path for ref in answer.item.images),
+            answer.item.answer,
+            answer.text,
+            None,
+            None,
+        )
+        for answer in sample
+    ]
+    schema = dict.fromkeys(_SAMPLE, pl.String)
+    write_frame(pl.DataFrame(rows, schema, orient="row"), path)
 
 
 def sampled_codes(path: Path) -> frozenset[str]:
@@ -204,17 +211,11 @@ def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> Ra
             item, model = by_code[code].item.id, by_code[code].response.model
             hint = _("Keep one of the two rows")
             raise place.error(_("{} already rated {} of {}", rater, item, model, hint=hint))
-        scores[rater] = _score(place, row["score"])
+        with suppress(ValueError):
+            scores[rater] = float(row["score"].replace(",", ".", 1))  # a decimal comma
+        if not LEAST <= scores.get(rater, -1) <= MOST:
+            hint = _("Give a number from 0 to 10")
+            raise place.error(_("score is {!r}", row["score"], hint=hint))
     if not rated:
         raise DataError("no answer is rated", file=paths[0], hint="Fill the column score")
     return Ratings(list(rated.values()), blank)
-
-
-def _score(place: Place, cell: str) -> float:
-    try:
-        score = float(cell.replace(",", ".", 1))  # some languages use a decimal comma
-    except ValueError:
-        score = float("nan")
-    if not LEAST <= score <= MOST:
-        raise place.error(_("score is {!r}", cell, hint="Give a number from 0 to 10"))
-    return score
