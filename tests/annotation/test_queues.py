@@ -62,7 +62,7 @@ def test_raters_have_different_orders_and_align_reads_their_sheet(
     ratings = read_ratings([sheet], answers_of(run, read_rubrics()).judged)
     assert len(ratings.rated) == 4
     assert all(rated.scores == RATERS for rated in ratings.rated)
-    assert {rated.answer.id.model for rated in ratings.rated} == set(run.manifest().models)
+    assert {rated.answer.response.model for rated in ratings.rated} == set(run.manifest().models)
     assert not any(name in sheet.read_text("utf-8") for name in run.manifest().models)
 
 

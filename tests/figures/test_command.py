@@ -12,7 +12,7 @@ from keju.cli import app
 from keju.figures import drawing
 from keju.figures.glyphs import missing
 from keju.items import Item, Request
-from keju.judging.answers import code_of, graded_answers, grading_requests
+from keju.judging.answers import graded_answers, grading_requests
 from keju.judging.prompting import read_rubrics
 from keju.judging.store import JudgementFolder
 from keju.runs import RunFolder
@@ -108,7 +108,7 @@ def rated(tmp_path) -> RunFolder:
         writer = csv.writer(sheet)
         writer.writerow(["answer_code", "rater", "score"])
         for answer in graded_answers(opened, read_rubrics()):
-            writer.writerow([code_of(answer), "ann", SCORES[answer.item.id][0]])
+            writer.writerow([answer.code, "ann", SCORES[answer.item.id][0]])
     return opened
 
 

@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 from keju.errors import DataError, UsageError
-from keju.items import Item
+from keju.items import Item, Response
 from keju.judging.aligning import PERSON, Alignment, align
-from keju.judging.answers import AnswerId, GradableAnswer, code_of
+from keju.judging.answers import GradableAnswer
 from keju.judging.raters import RatedAnswer, Ratings, read_ratings
 from tests.support.workbooks import write_workbook
 
@@ -25,7 +25,10 @@ JUDGES = {"stern": (1.5, 0.8), "noisy": (0.3, 2.5), "wild": (-2.0, 4.0)}
 def answer_of(item: str, task: str = "T2", group: str = "") -> GradableAnswer:
     """An answer of a model, in a group of its own by default."""
     known = Item(id=item, benchmark="MCS-Bench", task=task, answer="a", group=group or item)
-    return GradableAnswer(AnswerId("m", item, task), known, "text")
+    response = Response(
+        key="k", item=item, model="m", benchmark="MCS-Bench", task=task, status="answered"
+    )
+    return GradableAnswer(known, response, "text")
 
 
 def simulated(seed: int = 0, *, raters: int = 3, items: int = 50) -> tuple[Ratings, dict]:
@@ -92,7 +95,7 @@ def test_the_statistics_are_scipys_on_whole_grades():
     ]
     complete = {judge: {w: float(round(g)) for w, g in of.items()} for judge, of in grades.items()}
     result = align(Ratings(rated, 0), complete)
-    chosen = [each for each in rated if each.answer.id.task == "T2"]
+    chosen = [each for each in rated if each.answer.item.task == "T2"]
     human = [each.human for each in chosen]
     judge = [complete["noisy"][each.answer.id] for each in chosen]
     expected = {
@@ -169,7 +172,7 @@ def test_answers_without_a_grade_are_counted():
 
 
 ANSWERS = {name: answer_of(name) for name in "abc"}
-CODES = {name: code_of(answer) for name, answer in ANSWERS.items()}
+CODES = {name: answer.code for name, answer in ANSWERS.items()}
 SHEET = [
     ["answer_code", "rater", "score", "remark"],
     [f"k{CODES['a']}", "Li", "7", "1,5"],

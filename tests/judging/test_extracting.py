@@ -15,7 +15,7 @@ from msgspec.structs import replace
 import keju as keju_package
 from keju.cli import app
 from keju.datasets.store import DatasetWriter
-from keju.errors import KejuError, UsageError
+from keju.errors import DataError, KejuError, UsageError
 from keju.items import Item, Response
 from keju.judging.extracting import (
     extraction_request,
@@ -178,6 +178,23 @@ def test_a_merged_run_has_the_replies_of_both(answered, keju, chat):
 def test_a_path_that_does_not_exist_is_named_with_decisions(tmp_path):
     with pytest.raises(KejuError, match="no such file"):
         app(["score", str(tmp_path / "none"), "--adjudicated", "f.csv"], standalone_mode=False)
+
+
+def test_an_item_without_options_is_asked_without_them_and_one_without_its_term_is_named(answered):
+    """Of answers that were made elsewhere: here to items that were edited since."""
+    answered.write_manifest(replace(answered.manifest(), items_sha256=""))
+    items = [
+        replace(item, options=(), verbatim=False, fields={"term": item.question})
+        for item in answered.items()
+    ]
+    answered.write_items(items)
+    prompts = [request.prompt for request in extraction_requests(answered) if request.task == "T5"]
+    assert any("[item l0] 何意？" in prompt for prompt in prompts)
+    assert not any("【选项】" in prompt for prompt in prompts)
+    answered.write_items([replace(item, fields={}) for item in items])
+    message = r"items\.parquet: l0: the blank {term} of task 'T5' has no value\. Give its fields"
+    with pytest.raises(DataError, match=message):
+        list(extraction_requests(answered))
 
 
 def test_an_answer_cannot_close_its_block(answered):

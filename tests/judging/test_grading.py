@@ -12,7 +12,7 @@ from keju.cli.output.judge_tables import judging_lines
 from keju.definitions import tasks
 from keju.errors import DataError, UsageError
 from keju.items import Item, Response
-from keju.judging.answers import AnswerId, answers_of, grading_requests
+from keju.judging.answers import ID_FIELDS, answer_id, answers_of, grading_requests
 from keju.judging.grading import Judgement, grades_of, judgements_of
 from keju.judging.prompting import read_rubrics
 from keju.judging.store import JudgementFolder, ask_judges, open_judges, plan_judging
@@ -226,7 +226,7 @@ def test_a_judge_that_decodes_otherwise_is_refused(context, answers):
     warm = ModelOptions(base_url=context.chat.url, decoding=Decoding(temperature=1.0))
     judges = open_judges([JUDGE], warm)
     with pytest.raises(UsageError, match="judged this run with different settings: temperature"):
-        ask_judges(context.folder, judges, lambda _: asked)
+        ask_judges(context.folder, judges, lambda _: asked, policy=Policy())
 
 
 def test_other_rubrics_are_kept_apart(context, answers, graded, tmp_path):
@@ -242,7 +242,7 @@ def test_other_rubrics_are_kept_apart(context, answers, graded, tmp_path):
     asked = list(grading_requests(answers.judged, rubrics))
     context.rule(asked, lambda _: "分数：5")
     judges = open_judges([JUDGE], ModelOptions(base_url=context.chat.url))
-    assert ask_judges(folder, judges, lambda _: asked).models[0].asked == 14
+    assert ask_judges(folder, judges, lambda _: asked, policy=Policy()).models[0].asked == 14
     own_grades = grades_of(judgements_of(answers.judged, folder), folder, {})
     assert by_place(own_grades)[GOOD, "T2"].mean == 5
     assert by_place(graded)[GOOD, "T2"].mean == 9
@@ -268,7 +268,7 @@ def test_a_plan_asks_nobody_and_takes_off_what_is_stored(context, answers, chat)
     assert not context.folder.path.exists()
     context.rule(asked, says)
     context.ask(asked[:12])
-    later = plan_judging(context.folder, judges, lambda _: asked, answers=16)
+    later = plan_judging(context.folder, judges, lambda _: asked, answers=16, policy=Policy())
     assert (later.calls, sum(row.stored for row in later.rows)) == (30, 12)
 
 
@@ -287,7 +287,7 @@ def test_one_question_form_can_be_graded(tmp_path):
             )  # fmt: skip
     rubrics = read_rubrics()
     found = answers_of(run, rubrics, tasks=("deciphering/What",))
-    assert [each.id.query for each in found.judged] == ["What"]
+    assert [each.item.query for each in found.judged] == ["What"]
     with pytest.raises(UsageError, match="none for recognition/Where"):
         answers_of(run, rubrics, tasks=("recognition/Where",))
 
@@ -299,7 +299,7 @@ def test_only_open_tasks_unless_others_are_named(context, judged_run):
     assert graded >= {"T2", "T6", "vernacular_translation", "deciphering"}
     assert graded >= {task.id for task in tasks() if task.benchmark == "AncientDoc"}
     only = answers_of(judged_run, rubrics, tasks=["T6"])
-    assert [each.id.item for each in only.judged][:4] == ["q0", "q0", "q1", "q1"]
+    assert [each.item.id for each in only.judged][:4] == ["q0", "q0", "q1", "q1"]
     # The files of other tasks are not even read.
     judged_run.responses_path(GOOD, "T2").write_text("damaged\n")
     answers_of(judged_run, rubrics, tasks=("T6",))
@@ -318,8 +318,10 @@ def test_what_reads_no_answers_cannot_judge(judge):
 
 
 def test_an_answers_id_is_read_back_whatever_the_names_hold():
-    odd = AnswerId("openai:a/b|c", 'i"\n|1', "T2", "", "own-ocr", 3)
-    assert AnswerId(*json.loads(odd.spelled)) == odd
+    odd = Response(key="k", model="openai:a/b|c", item='i"\n|1', benchmark="MCS-Bench", task="T2",
+                   setting="own-ocr", round=3, status="answered")  # fmt: skip
+    values = dict(zip(ID_FIELDS, json.loads(answer_id(odd)), strict=True))
+    assert values == {name: getattr(odd, name) for name in ID_FIELDS}
 
 
 def test_a_reply_that_was_cut_off_on_disk_is_asked_for_again(context, answers):

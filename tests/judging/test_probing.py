@@ -23,7 +23,7 @@ def _ten_groups(monkeypatch):
 
 @pytest.fixture
 def drawn(context, answers):
-    good = [each for each in answers.judged if each.id.model.startswith("replay:good")]
+    good = [each for each in answers.judged if each.response.model.startswith("replay:good")]
     return draw_sample(good, context.folder.run, per_task=5)
 
 
@@ -113,18 +113,18 @@ def test_a_judge_that_gives_no_grades_is_not_called_sound(context, drawn):
 
 
 def names(answers) -> list[str]:
-    return [each.id.model.removeprefix("probe:") for each in probe_answers(answers, JUDGE)]
+    return [each.response.model.removeprefix("probe:") for each in probe_answers(answers, JUDGE)]
 
 
 def test_probes_that_need_another_item_are_left_out_where_there_is_none(drawn):
     (alone,) = [each for each in drawn if each.item.task == "T2"][:1]
     assert set(names([alone])) == {
-        alone.id.model, *set(declared_probes().probes) - {"plain", "another", *ORDERS},
+        alone.response.model, *set(declared_probes().probes) - {"plain", "another", *ORDERS},
     }  # fmt: skip
 
 
 def test_another_items_reference_is_that_of_another_group(drawn):
-    wrong = [each for each in probe_answers(drawn, JUDGE) if each.id.model == "probe:another"]
+    wrong = [each for each in probe_answers(drawn, JUDGE) if each.response.model == "probe:another"]
     assert len(wrong) == len(drawn)
     assert all(each.item.answer not in each.text for each in wrong)
     # Two items of one page: neither lends the other its reference.
@@ -137,12 +137,13 @@ def test_another_items_reference_is_that_of_another_group(drawn):
 
 
 def test_a_probe_has_one_answer_to_each_item(drawn):
-    twice = [*(each._replace(id=each.id._replace(model="other")) for each in drawn), *drawn]
+    others = [each._replace(response=replace(each.response, model="other")) for each in drawn]
+    twice = [*others, *drawn]
     assert names(twice) == names(drawn)
 
 
 def test_the_plain_probe_is_the_grade_that_is_stored(drawn):
-    plain = [each for each in probe_answers(drawn, JUDGE) if "probe:" not in each.id.model]
+    plain = [each for each in probe_answers(drawn, JUDGE) if "probe:" not in each.response.model]
     assert plain == drawn
 
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from keju.judging.answers import AnswerId, GradableAnswer, grading_requests
+from keju.items import Response
+from keju.judging.answers import GradableAnswer, grading_requests
 from keju.judging.prompting import read_rubrics
 from tests.support.judged import items
 
@@ -18,7 +19,11 @@ MARK = re.compile(r"^⟦(答卷完?) ([0-9a-f]{16})⟧$", re.MULTILINE)
 
 
 def prompt(text: str, author: str = "", rubrics=RUBRICS) -> str:
-    answer = GradableAnswer(AnswerId("m", ITEM.id, ITEM.task), ITEM, text, author=author)
+    response = Response(
+        key="k", item=ITEM.id, model="m", benchmark=ITEM.benchmark, task=ITEM.task,
+        status="answered",
+    )  # fmt: skip
+    answer = GradableAnswer(ITEM, response, text, author)
     (request,) = grading_requests([answer], rubrics)
     return request.prompt
 

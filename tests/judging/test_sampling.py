@@ -7,19 +7,18 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keju.errors import DataError
-from keju.items import Item
+from keju.items import Item, Response
 from keju.judging.aligning import align
 from keju.judging.answers import (
-    AnswerId,
     GradableAnswer,
     answers_of,
-    code_of,
     graded_answers,
     grading_requests,
 )
-from keju.judging.grading import mean_grades
+from keju.judging.grading import judgements_of, mean_grades
 from keju.judging.raters import draw_sample, read_ratings, sampled_codes, write_sample
 from tests.support.judged import GOOD, JUDGE, POOR
 
@@ -27,9 +26,16 @@ from tests.support.judged import GOOD, JUDGE, POOR
 def many(models: int, items: int) -> list[GradableAnswer]:
     return [
         GradableAnswer(
-            AnswerId(f"model {m}", f"i{place}", "T2"),
             Item(
                 id=f"i{place}", benchmark="MCS-Bench", task="T2", answer="a", group=f"p{place % 7}"
+            ),
+            Response(
+                key="k",
+                item=f"i{place}",
+                model=f"model {m}",
+                benchmark="MCS-Bench",
+                task="T2",
+                status="answered",
             ),
             f"text {m} {place}",
         )
@@ -41,19 +47,19 @@ def many(models: int, items: int) -> list[GradableAnswer]:
 def test_a_sample_is_even_over_items_models_and_groups_and_seeded(judged_run):
     judged = many(5, 80)
     drawn = draw_sample(judged, judged_run, per_task=50)
-    assert len({each.id.item for each in drawn}) == 50
-    assert set(Counter(each.id.model for each in drawn).values()) == {10}
+    assert len({each.item.id for each in drawn}) == 50
+    assert set(Counter(each.response.model for each in drawn).values()) == {10}
     assert set(Counter(each.group for each in drawn).values()) <= {7, 8}
     assert drawn == draw_sample(judged, judged_run, per_task=50)
     other = draw_sample(judged, judged_run, per_task=50, seed=1)
     assert {each.id for each in other} != {each.id for each in drawn}
-    assert [each.id.item for each in drawn] != sorted(each.id.item for each in drawn)
+    assert [each.item.id for each in drawn] != sorted(each.item.id for each in drawn)
 
 
 def test_with_few_items_other_models_answers_follow(judged_run):
     drawn = draw_sample(many(5, 4), judged_run, per_task=18)
     assert len({each.id for each in drawn}) == 18
-    assert set(Counter(each.id.item for each in drawn).values()) == {4, 5}
+    assert set(Counter(each.item.id for each in drawn).values()) == {4, 5}
     assert len(draw_sample(many(5, 4), judged_run, per_task=50)) == 20
 
 
@@ -101,7 +107,9 @@ def test_from_a_run_to_the_alignment(context, tmp_path):
     assert context.ask(asked).models[0].asked == 6
     answers = graded_answers(run, rubrics)
     sheets = [filled(sheet, "Li", "4"), filled(sheet, "Wang", "5")]
-    found = align(read_ratings(sheets, answers), mean_grades(answers, context.folder))
+    found = align(
+        read_ratings(sheets, answers), mean_grades(judgements_of(answers, context.folder))
+    )
     assert (found.answers, found.ratings, found.ungraded) == (6, 12, {})
     bias = {each.task: each.measures["bias"].value for each in found.tasks if each.judge == JUDGE}
     assert bias == {"T2": 1.5, "T6": -1.5, "": 0}
@@ -110,13 +118,13 @@ def test_from_a_run_to_the_alignment(context, tmp_path):
 
 
 def test_a_sample_that_is_not_all_of_this_run_is_told(context, answers):
-    code = code_of(answers.judged[0])
+    code = answers.judged[0].code
     found = answers_of(
         context.folder.run,
         context.folder.rubrics,
         only=frozenset({code, "0" * 16}),
     )
-    assert [code_of(each) for each in found.judged] == [code]
+    assert [each.code for each in found.judged] == [code]
     assert found.left_out == {"answers of the sample are not among those": 1}
 
 
@@ -125,11 +133,12 @@ def test_an_empty_answer_bears_no_judges_grade(context):
     asked = list(grading_requests(answers, context.folder.rubrics))
     context.rule(asked, lambda _: "分数：3")
     context.ask(asked)
-    grades = mean_grades(answers, context.folder)[JUDGE]
+    grades = mean_grades(judgements_of(answers, context.folder))[JUDGE]
     assert len(grades) == 14
     assert all(each.text for each in answers if each.id in grades)
 
 
 def test_an_answer_that_changed_since_is_another_one(answers):
     judged = answers.judged[0]
-    assert code_of(judged) != code_of(judged._replace(text=f"{judged.text}。"))
+    text = f"{judged.response.text}。"
+    assert judged.code != judged._replace(response=replace(judged.response, text=text)).code

@@ -9,7 +9,7 @@ from openpyxl import load_workbook
 
 from keju.building.reviewing.verdicts import Verdict
 from keju.items import Item
-from keju.judging.answers import code_of, graded_answers
+from keju.judging.answers import graded_answers
 from keju.judging.prompting import read_rubrics
 from keju.judging.raters import read_ratings
 from keju.runs import RunFolder
@@ -94,7 +94,7 @@ def _write(sheet, row: int, cells: Mapping[int, object]) -> None:
 def ratings(sheet: Path, opened: RunFolder) -> dict[str, dict[str, float]]:
     """The scores of a sheet that came back, by item and rater, through keju's reader."""
     found = read_ratings([sheet], _answers(opened).values())
-    return {each.answer.id.item: each.scores for each in found.rated}
+    return {each.answer.item.id: each.scores for each in found.rated}
 
 
 def expected_ratings() -> dict[str, dict[str, float]]:
@@ -103,4 +103,4 @@ def expected_ratings() -> dict[str, dict[str, float]]:
 
 
 def _answers(opened: RunFolder):
-    return {code_of(each): each for each in graded_answers(opened, read_rubrics(None))}
+    return {each.code: each for each in graded_answers(opened, read_rubrics(None))}

@@ -12,7 +12,7 @@ from keju.definitions import prompt_of
 from keju.errors import UsageError
 from keju.files import cell_text, sha256_bytes
 from keju.items import Record
-from keju.judging.answers import GradableAnswer, code_of
+from keju.judging.answers import GradableAnswer
 from keju.judging.grades import LEAST, MOST
 from keju.judging.prompting import Rubrics
 from keju.judging.raters import CODE
@@ -42,8 +42,8 @@ class Rating(Queue):
         *,
         known: Sequence[GradableAnswer] = (),
     ) -> None:
-        self._judged = {code_of(each): each for each in sample}
-        self._ids = {code_of(each): each.id for each in known or sample}
+        self._judged = {each.code: each for each in sample}
+        self._items = {each.code: each.item for each in known or sample}
         self._rubrics = rubrics
         self._seed = seed
         self._order = cache(self._shuffle)
@@ -109,8 +109,8 @@ class Rating(Queue):
 
     def _list_rows(self, events: EventLog) -> Iterator[Sequence[object]]:
         for (person, code), event in events.find_latest(self.name).items():
-            answer, rated = self._ids.get(code), decode_event(event, RatedScore)
-            if answer is None or rated is None:
+            item, rated = self._items.get(code), decode_event(event, RatedScore)
+            if item is None or rated is None:
                 continue
             values = (f"{rated.score:g}", f"{event.seconds:.1f}")
-            yield (code, answer.task, answer.query, cell_text(person), *values)
+            yield (code, item.task, item.query, cell_text(person), *values)

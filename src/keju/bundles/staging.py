@@ -22,7 +22,7 @@ from keju.bundles.manifest import (
 from keju.errors import UsageError, shortened
 from keju.files import read_json, read_jsonl_lines, write_json
 from keju.items import Response
-from keju.judging.answers import AnswerId
+from keju.judging.answers import ID_FIELDS
 from keju.judging.grades import grade_in
 from keju.judging.probes import PROBE
 from keju.judging.store import JudgementFolder, stored_rubrics
@@ -176,15 +176,13 @@ def stored_grades(run: RunFolder, names: Mapping[str, str]) -> Iterator[StoredGr
         folder = JudgementFolder(run, rubrics)
         for judge in folder.judges():
             for reply in folder.responses(judge):
-                which = AnswerId(*msgspec.json.decode(reply.item, type=list))
-                if which.model.startswith(PROBE):
-                    continue
-                yield StoredGrade(
-                    judge=judge, rubrics=rubrics.id, model=names.get(which.model, which.model),
-                    item=which.item, task=which.task, query=which.query, setting=which.setting,
-                    script=which.script, wording=which.wording, round=which.round,
-                    repeat=reply.round, grade=grade_in(reply).value, status=reply.status,
-                )  # fmt: skip
+                answer = dict(zip(ID_FIELDS, msgspec.json.decode(reply.item), strict=True))
+                model = answer.pop("model")
+                if not model.startswith(PROBE):
+                    yield StoredGrade(
+                        judge=judge, rubrics=rubrics.id, model=names.get(model, model), **answer,
+                        repeat=reply.round, grade=grade_in(reply).value, status=reply.status,
+                    )  # fmt: skip
 
 
 def check_clean(cleaner: Cleaner, data: bytes, place: str) -> None:

@@ -307,12 +307,13 @@ def align_(
     from keju.cli.output.judge_tables import alignment_lines, alignment_tables
     from keju.judging.aligning import align
     from keju.judging.answers import graded_answers
-    from keju.judging.grading import mean_grades
+    from keju.judging.grading import judgements_of, mean_grades
     from keju.judging.raters import read_ratings
 
     folder = _open(run, rubrics)
     answers = graded_answers(folder.run, folder.rubrics)
-    aligned = align(read_ratings(sheets, answers), mean_grades(answers, folder))
+    grades = mean_grades(judgements_of(answers, folder))
+    aligned = align(read_ratings(sheets, answers), grades)
     if as_json:
         print_json(aligned)
     else:

@@ -7,17 +7,16 @@ corrected forms are computed too.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from keju.items import Record
-from keju.judging.answers import AnswerId
-from keju.judging.grading import Agreement, agreement_of
+from keju.judging.grading import Agreement, agreements
 from keju.judging.raters import RatedAnswer, Ratings
 from keju.statistics import MEASURES, AssociationMeasure, associate
 
-Grades = Mapping[str, Mapping[AnswerId, float]]
-"""Grades by judge and answer."""
+Grades = Mapping[str, Mapping[str, float]]
+"""Grades by judge and the answer's id."""
 
 PERSON = "a person"
 """In place of a judge's name: in this row, one rater is compared with the other raters."""
@@ -84,35 +83,43 @@ def align(ratings: Ratings, grades: Grades) -> Alignment:
     rated = ratings.rated
     tasks: dict[str, list[RatedAnswer]] = defaultdict(list)
     for row in rated:
-        tasks[row.answer.id.task].append(row)
+        tasks[row.answer.item.task].append(row)
     if len(tasks) > 1:
         tasks[""] = rated
-    graded = {
-        judge: [row for row in rated if row.answer.id in by_answer]
+    points = [
+        Point(
+            judge=judge,
+            task=row.answer.item.task,
+            model=row.answer.response.model,
+            item=row.answer.item.id,
+            human=row.human,
+            grade=by_answer[row.answer.id],
+        )
         for judge, by_answer in grades.items()
+        for row in rated
+        if row.answer.id in by_answer
+    ]
+    graded = Counter(point.judge for point in points)
+    pairs = {
+        (judge, task): [
+            (row, row.human, grades[judge][row.answer.id])
+            for row in rows
+            if row.answer.id in grades[judge]
+        ]
+        for judge in graded
+        for task, rows in tasks.items()
     }
-    graded = {judge: rows for judge, rows in graded.items() if rows}
     return Alignment(
         answers=len(rated),
         ratings=sum(len(row.scores) for row in rated),
         blank=ratings.blank,
-        raters=tuple(
-            agreement
-            for task, rows in tasks.items()
-            if (agreement := agreement_of("", task, [[*row.scores.values()] for row in rows]))
+        raters=agreements(
+            {("", task): [[*row.scores.values()] for row in rows] for task, rows in tasks.items()}
         ),
         tasks=tuple(
-            _task_alignment(
-                judge,
-                task,
-                rows,
-                [row.human for row in rows],
-                [grades[judge][row.answer.id] for row in rows],
-                MEASURES,
-            )
-            for judge in graded
-            for task, rated_rows in tasks.items()
-            if (rows := [row for row in rated_rows if row.answer.id in grades[judge]])
+            _task_alignment(judge, task, compared, MEASURES)
+            for (judge, task), compared in pairs.items()
+            if compared
         ),
         leave_one_out=tuple(
             alignment
@@ -120,22 +127,9 @@ def align(ratings: Ratings, grades: Grades) -> Alignment:
             for alignment in _leave_one_out(task, rows, {judge: grades[judge] for judge in graded})
         ),
         ungraded={
-            judge: len(rated) - len(rows)
-            for judge, rows in graded.items()
-            if len(rows) < len(rated)
+            judge: len(rated) - count for judge, count in graded.items() if count < len(rated)
         },
-        points=tuple(
-            Point(
-                judge=judge,
-                task=row.answer.id.task,
-                model=row.answer.id.model,
-                item=row.answer.id.item,
-                human=row.human,
-                grade=grades[judge][row.answer.id],
-            )
-            for judge, rows in graded.items()
-            for row in rows
-        ),
+        points=tuple(points),
     )
 
 
@@ -149,36 +143,29 @@ def _leave_one_out(
     for each rater, who is not in the mean. All rows are over the same answers, those with grades of
     all judges that graded any in this task.
     """
-    judges = {
-        judge: by_answer
-        for judge, by_answer in grades.items()
-        if any(row.answer.id in by_answer for row in rated)
-    }
+    answers = {row.answer.id for row in rated}
+    judges = {name: known for name, known in grades.items() if not answers.isdisjoint(known)}
     pairs = [
-        (row, score)
+        (row, (sum(row.scores.values()) - score) / (len(row.scores) - 1), score)
         for row in rated
         if len(row.scores) > 1 and all(row.answer.id in known for known in judges.values())
         for score in row.scores.values()
     ]
-    if not pairs:
-        return
-    rows, scores = zip(*pairs, strict=True)
-    mean_of_others = [
-        (sum(row.scores.values()) - score) / (len(row.scores) - 1) for row, score in pairs
-    ]
-    compared = {judge: [known[row.answer.id] for row in rows] for judge, known in judges.items()}
-    for name, values in (*compared.items(), (PERSON, scores)):
-        yield _task_alignment(name, task, rows, mean_of_others, values, LEAVE_ONE_OUT_MEASURES)
+    for judge, known in judges.items() if pairs else ():
+        compared = [(row, others, known[row.answer.id]) for row, others, _score in pairs]
+        yield _task_alignment(judge, task, compared, LEAVE_ONE_OUT_MEASURES)
+    if pairs:
+        yield _task_alignment(PERSON, task, pairs, LEAVE_ONE_OUT_MEASURES)
 
 
 def _task_alignment(
     judge: str,
     task: str,
-    rows: Sequence[RatedAnswer],
-    human: Sequence[float],
-    grades: Sequence[float],
+    compared: Sequence[tuple[RatedAnswer, float, float]],
     measures: Sequence[AssociationMeasure],
 ) -> TaskAlignment:
+    """The alignment of some answers, each with the value of people and the judge's."""
+    rows, human, grades = zip(*compared, strict=True)
     association = associate(human, grades, [row.answer.group for row in rows])
     return TaskAlignment(
         judge=judge,

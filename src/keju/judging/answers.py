@@ -12,62 +12,56 @@ from msgspec.structs import replace
 from keju.definitions import has_reference, prompt_of
 from keju.errors import UsageError
 from keju.extraction import body_of
-from keju.files import sha256_bytes
-from keju.items import Item, PromptScript, Request, Response, Setting, get_group
+from keju.items import Item, Request, Response, get_group
 from keju.judging.prompting import Rubrics, sealed_prompt
 from keju.runs import RunFolder
+from keju.scoring import answer_code
 from keju.texts import _
 
+ID_FIELDS = ("model", "item", "task", "query", "setting", "round", "script", "wording")
 
-class AnswerId(NamedTuple):
-    """Id of an answer: its model, item and prompt variant."""
 
-    model: str
-    item: str
-    task: str
-    query: str = ""
-    setting: Setting = "image"
-    round: int = 1
-    script: PromptScript = "released"
-    wording: str = "released"
-
-    @property
-    def spelled(self) -> str:
-        """The id as a JSON list, which can be parsed whatever the names contain."""
-        return msgspec.json.encode(self).decode()
-
-    @classmethod
-    def of(cls, response: Response) -> AnswerId:
-        """The id of a response."""
-        return cls(*(getattr(response, name) for name in cls._fields))
+def answer_id(response: Response) -> str:
+    """The id of an answer in the requests about it: the `ID_FIELDS` of the response, in JSON."""
+    return msgspec.json.encode([getattr(response, name) for name in ID_FIELDS]).decode()
 
 
 class GradableAnswer(NamedTuple):
     """An answer that can be graded, with its item.
 
-    `text` is the answer without the model's reasoning; it may be empty. `answered` is false where
-    the call failed or was refused, so that there is nothing to grade. `author` is a name that a
+    `text` is the answer without the model's reasoning; it may be empty. `author` is a name that a
     probe writes under the answer.
     """
 
-    id: AnswerId
     item: Item
+    response: Response
     text: str
-    answered: bool = True
     author: str = ""
+
+    @property
+    def id(self) -> str:
+        """The id of the answer (`answer_id`)."""
+        return answer_id(self.response)
+
+    @property
+    def code(self) -> str:
+        """The code of the answer and its text (`answer_code`), which does not show the model."""
+        return answer_code(self.response)
 
     @property
     def group(self) -> str:
         """The unit of independence: the item's group, else its image, else itself."""
         return get_group(self.item)
 
+    @property
+    def answered(self) -> bool:
+        """Whether the call was answered: a failed or refused one has nothing to grade."""
+        return self.response.status not in {"failed", "filtered"}
 
-def code_of(answer: GradableAnswer) -> str:
-    """16 hexadecimal digits that identify an answer without naming its model.
-
-    They also cover the text: an answer that was requested again since is another one.
-    """
-    return sha256_bytes(f"{answer.id.spelled}\0{answer.text}".encode("utf-8", "replace"))[:16]
+    @property
+    def is_sent(self) -> bool:
+        """Whether a judge is asked about the answer: it has a text."""
+        return self.answered and bool(self.text)
 
 
 class Answers(NamedTuple):
@@ -92,15 +86,15 @@ def answers_of(
     Raises:
         UsageError: a task has no rubric, or nothing is left.
     """
-    names = {*_tasks_to_grade(run, rubrics, tasks, only)}
+    names = {*_tasks_to_grade(run, rubrics, tasks, is_sample=only is not None)}
     items: dict[tuple[str, str, str], Item] = {}
     left_out: Counter[str] = Counter()
-    for stored in run.iter_items():
-        item = stored if stored.answer.strip() else replace(stored, answer=stored.answer_simplified)
-        is_named = item.task in names or f"{item.task}/{item.query}" in names
+    for item in run.iter_items():
+        is_named = not names.isdisjoint((item.task, f"{item.task}/{item.query}"))
         if not is_named or rubrics.rubric(item.task, item.query) is None:
             continue
-        if has_reference(item):
+        reference = item.answer if item.answer.strip() else item.answer_simplified
+        if has_reference(item := replace(item, answer=reference)):
             items[item.task, item.query, item.id] = item
         else:
             left_out["items without a reference answer"] += 1
@@ -109,10 +103,8 @@ def answers_of(
         graded_item = items.get((response.task, response.query, response.item))
         if graded_item is None:
             continue
-        text = body_of(response.text).strip()
-        answered = response.status not in {"failed", "filtered"}
-        answer = GradableAnswer(AnswerId.of(response), graded_item, text, answered)
-        if only is None or code_of(answer) in only:
+        answer = GradableAnswer(graded_item, response, body_of(response.text).strip())
+        if only is None or answer.code in only:
             answers.append(answer)
     if not answers:
         skipped = "".join(f"; {count:,} {reason}" for reason, count in left_out.items())
@@ -124,7 +116,7 @@ def answers_of(
     answers.sort(
         key=lambda answer: (
             order[answer.item.task, answer.item.query, answer.item.id],
-            models.get(answer.id.model, 0),
+            models.get(answer.response.model, 0),
         )
     )
     return Answers(answers, dict(left_out))
@@ -136,20 +128,21 @@ def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[GradableAnswer]:
 
 
 def _tasks_to_grade(
-    run: RunFolder, rubrics: Rubrics, tasks: Collection[str] | None, only: frozenset[str] | None
+    run: RunFolder, rubrics: Rubrics, tasks: Collection[str] | None, *, is_sample: bool
 ) -> Collection[str]:
+    known = rubrics.tasks()
     if tasks is not None:
-        if without := [name for name in tasks if name not in {*rubrics.tasks(), *rubrics.queries}]:
+        if without := [name for name in tasks if name not in known | rubrics.queries.keys()]:
             raise UsageError(
                 "the rubrics {} have none for {}. They have some for {}; give your own with "
                 "--rubrics",
                 rubrics.id,
                 ", ".join(without),
-                ", ".join(sorted(rubrics.tasks())),
+                ", ".join(sorted(known)),
             )
         return tasks
-    graded = {item.task for item in run.iter_items()} & rubrics.tasks()
-    names = graded if only is not None else graded.intersection(rubrics.tasks(only_open=True))
+    graded = {item.task for item in run.iter_items()} & known
+    names = graded if is_sample else graded & rubrics.tasks(only_open=True)
     if not names:
         raise UsageError(
             "{}: none of its tasks is graded by default. These have a rubric: {}. Choose them "
@@ -165,36 +158,30 @@ def grading_requests(
 ) -> Iterator[Request]:
     """The requests to a judge about answers: each one with a text, `repeats` times.
 
-    A request does not name the model of the answer. Its item is the spelled id of the answer, and
-    its round the number of the repeat.
+    A request does not name the model of the answer. Its item is the id of the answer, and its
+    round the number of the repeat.
 
     Raises:
         DataError: an item's prompt cannot be made.
     """
-    for answer in answers:
-        if not (answer.answered and answer.text):
-            continue
-        item, author = answer.item, answer.author
-        rubric = rubrics.rubric(item.task, item.query)
-        question = prompt_of(item)
-        reference = "\n或：".join((item.answer, *item.also_accepted))
-        is_shown = rubrics.page_text and item.transcription != item.answer
-        source = item.transcription if is_shown else ""
+    for answer in filter(lambda answer: answer.is_sent, answers):
+        item, rubric = answer.item, rubrics.rubric(answer.item.task, answer.item.query)
+        question, reference = prompt_of(item), "\n或：".join((item.answer, *item.also_accepted))
+        source = item.transcription if rubrics.page_text else None
         blanks = {
             "rubric": rubric.says.strip() if rubric else "",
             "question": question,
-            "source": rubrics.source.replace("{text}", source) if source else "",
+            "source": rubrics.source.replace("{text}", source)
+            if source and source != item.answer
+            else "",
             "reference": reference,
-            "author": rubrics.author.replace("{name}", author) if author else "",
+            "author": rubrics.author.replace("{name}", answer.author) if answer.author else "",
         }
-        sealed_by = (rubrics.id, question, reference)
-        prompt = sealed_prompt(rubrics.template, blanks, "答卷", answer.text, sealed_by)
-        for repeat in range(1, repeats + 1):
-            yield Request(
-                item=answer.id.spelled,
-                benchmark=item.benchmark,
-                task=item.task,
-                form="number",
-                prompt=prompt,
-                round=repeat,
-            )
+        request = Request(
+            item=answer.id,
+            benchmark=item.benchmark,
+            task=item.task,
+            form="number",
+            prompt=sealed_prompt(rubrics, blanks, answer.text, question, reference),
+        )
+        yield from (replace(request, round=repeat) for repeat in range(1, repeats + 1))

@@ -9,19 +9,19 @@ unclear.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import tee
 from pathlib import Path
 from typing import Literal, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from keju.definitions import choices_of, options_of, prompt_of
-from keju.errors import UsageError
+from keju.errors import DataError, UsageError
 from keju.extraction import body_of
 from keju.files import sha256_bytes
-from keju.items import Record, Request, Response
+from keju.items import Item, Record, Request, Response
 from keju.judging.prompting import extraction_prompts, sealed_prompt
 from keju.judging.store import ExtractionFolder
 from keju.running.requests import without_marks
@@ -59,7 +59,7 @@ value is not in the answer. `unreadable`: its reply has no value. `failed`: the 
 `missing`: it was not asked yet. The first two decide the answer."""
 
 
-class TaskExtractions(Record, frozen=True, kw_only=True):
+class TaskExtractions(Record, frozen=True):
     """An extractor's readings of the unclear answers of one model to one task, counted by state."""
 
     extractor: str
@@ -79,19 +79,17 @@ def extraction_request(sample: ScoringSample) -> Request:
     between = len(text) - _BEGINNING - _END
     if between > 0 and is_looping(text):
         text = f"{text[:_BEGINNING]}\n……（此处略去 {between} 个字符）……\n{text[-_END:]}"
-    question = prompt_of(sample.item, sample.response.box_convention)
-    options = "\n".join(
-        f"{letter}、{option}"
-        for letter, option in zip(choices_of(sample.item), options_of(sample.item), strict=True)
-    )
+    # Answers from elsewhere may be to items without options; then a blank for them stays empty.
+    item = replace(sample.item, fields={"options": " "} | sample.item.fields)
+    question = prompt_of(item, sample.response.box_convention)
+    options = "\n".join(f"{letter}、{option}" for letter, option in _options(item).items())
     blanks = {
         "question": question,
         "options": prompts.options.replace("{text}", options) if options else "",
         "rule": prompts.forms[form].rule,
         "reply": prompts.forms[form].reply,
     }
-    sealed_by = (prompts.id, question, options)
-    prompt = sealed_prompt(prompts.template, blanks, "回答", text, sealed_by)
+    prompt = sealed_prompt(prompts, blanks, text, question, options)
     return Request(
         item=sha256_bytes(f"{sample.item.id}\0{prompt}".encode())[:16],
         benchmark=sample.item.benchmark,
@@ -101,6 +99,11 @@ def extraction_request(sample: ScoringSample) -> Request:
     )
 
 
+def _options(item: Item) -> dict[str, str]:
+    """The texts of an item's options by their letters."""
+    return dict(zip(choices_of(item), options_of(item), strict=True))
+
+
 def extraction_requests(run: RunFolder) -> Iterator[Request]:
     """The requests about the unclear answers of a run, each once.
 
@@ -108,10 +111,18 @@ def extraction_requests(run: RunFolder) -> Iterator[Request]:
         DataError: a stored response is damaged.
     """
     ids: set[str] = set()
-    for request in map(extraction_request, unclear_samples(run)):
+    for request in _requests(run, unclear_samples(run)):
         if request.item not in ids:
             ids.add(request.item)
             yield request
+
+
+def _requests(run: RunFolder, samples: Iterable[ScoringSample]) -> Iterator[Request]:
+    try:
+        yield from map(extraction_request, samples)
+    except DataError as error:
+        place = error.file or run.items_path
+        raise DataError(error.problem, file=place, item=error.item, hint=error.hint) from None
 
 
 def extractions_of(run: RunFolder, extractor: str) -> Iterator[tuple[ScoringSample, State, str]]:
@@ -131,7 +142,7 @@ def extractions_of(run: RunFolder, extractor: str) -> Iterator[tuple[ScoringSamp
             ", ".join(stored) or _("none"),
         )
     samples, again = tee(unclear_samples(run))
-    replies = folder.find_replies(extractor, map(extraction_request, again))
+    replies = folder.find_replies(extractor, _requests(run, again))
     for sample, reply in zip(samples, replies, strict=True):
         state, value = value_of_reply(reply) if reply else ("missing", "")
         if state == "value":
@@ -188,11 +199,9 @@ def is_contained(sample: ScoringSample, value: str) -> bool:
         case "yes-no":
             return True
         case "letter":
-            options = dict(zip(choices_of(item), options_of(item), strict=True))
             letter = rf"(?<![A-Za-z]){value}(?![A-Za-z])"
-            return bool(re.search(letter, to_half_width(text))) or _has_characters(
-                text, options.get(value, "")
-            )
+            option = _options(item).get(value, "")
+            return bool(re.search(letter, to_half_width(text))) or _has_characters(text, option)
         case "number" | "probability":
             percents = _arabic_numbers(text, _PERCENT) if sample.form == "probability" else []
             fractions = {float(f"{number / 100:.15g}") for number in percents}
@@ -270,16 +279,10 @@ def merge_extractions(runs: Sequence[RunFolder], merged: RunFolder) -> None:
 
 def count_extractions(run: RunFolder, extractors: Iterable[str]) -> list[TaskExtractions]:
     """Count what extractors have read, by model and task of the answers (`extractions_of`)."""
-    states: dict[tuple[str, str, str], Counter[State]] = defaultdict(Counter)
+    tasks: dict[tuple[str, str, str], TaskExtractions] = {}
     for extractor in extractors:
         for sample, state, _value in extractions_of(run, extractor):
-            states[extractor, sample.response.model, sample.item.task][state] += 1
-    return [
-        TaskExtractions(
-            extractor=extractor,
-            model=model,
-            task=task,
-            states={state: counts[state] for state in get_args(State)},
-        )
-        for (extractor, model, task), counts in states.items()
-    ]
+            place = extractor, sample.response.model, sample.item.task
+            states = dict.fromkeys(get_args(State), 0)
+            tasks.setdefault(place, TaskExtractions(*place, states)).states[state] += 1
+    return [*tasks.values()]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import zip_longest
 from typing import NamedTuple
 
 from msgspec import field
 
-from keju.items import Record
-from keju.judging.answers import AnswerId, GradableAnswer, grading_requests
+from keju.items import PromptScript, Record, Setting, variant_of
+from keju.judging.answers import GradableAnswer, grading_requests
 from keju.judging.grades import LEAST, MOST, grade_in
 from keju.judging.store import JudgementFolder
 from keju.metrics.base import UndefinedMetricError
@@ -22,7 +22,7 @@ class Judgement(NamedTuple):
     """A judge's grades of one answer, over its repeats.
 
     `grades` are the parsed ones, `missing` the reasons where parsing failed. An empty answer has
-    grade 0 without a request, and a missing answer has no grade; both are `unsent`.
+    grade 0 without a request, and a missing answer has no grade; neither is sent.
     """
 
     judge: str
@@ -31,14 +31,14 @@ class Judgement(NamedTuple):
     missing: tuple[str, ...] = ()
 
     @property
-    def unsent(self) -> bool:
-        """Whether the judge is not asked about the answer."""
-        return not (self.judged.answered and self.judged.text)
-
-    @property
     def grade(self) -> float | None:
         """The mean over the repeats, or None."""
         return sum(self.grades) / len(self.grades) if self.grades else None
+
+    @property
+    def is_by_judge(self) -> bool:
+        """Whether the judge itself gave a grade: an empty answer has one without being sent."""
+        return self.judged.is_sent and bool(self.grades)
 
 
 class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -60,7 +60,7 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     model: str
     task: str
     query: str
-    setting: str
+    setting: Setting
     answers: int
     graded: int
     groups: int
@@ -74,7 +74,7 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     unparsable: int = 0
     failed: int = 0
     no_reply: int = 0
-    script: str = "released"
+    script: PromptScript = "released"
     wording: str = "released"
     seen: tuple[str, ...] = ()
     signature: str = ""
@@ -116,30 +116,24 @@ def judgements_of(
     repeats = max((reply.round for reply in folder.responses()), default=1)
     judgements = []
     for judge in judges or folder.replied():
-        replies = folder.find_replies(judge, grading_requests(answers, folder.rubrics, repeats))
-        by_answer = defaultdict(list)
-        for reply in filter(None, replies):
-            by_answer[reply.item].append(grade_in(reply))
+        parsed = defaultdict(list)
+        requests = grading_requests(answers, folder.rubrics, repeats)
+        for reply in filter(None, folder.find_replies(judge, requests)):
+            parsed[reply.item].append(grade_in(reply))
         for answer in answers:
-            parsed = by_answer.get(answer.id.spelled, [])
-            values = tuple(grade.value for grade in parsed if grade.value is not None)
-            missing = tuple(grade.reason for grade in parsed if grade.value is None)
-            if answer.answered and not answer.text:
-                values = (LEAST,)
-            judgements.append(Judgement(judge, answer, values, missing))
+            grades = parsed[answer.id]
+            values = tuple(grade.value for grade in grades if grade.value is not None)
+            missing = tuple(grade.reason for grade in grades if grade.value is None)
+            is_empty = answer.answered and not answer.text
+            judgements.append(Judgement(judge, answer, (LEAST,) if is_empty else values, missing))
     return judgements
 
 
-def mean_grades(
-    answers: Sequence[GradableAnswer], folder: JudgementFolder
-) -> dict[str, dict[AnswerId, float]]:
-    """Each judge's mean grade of each answer over its repeats, by judge and answer.
-
-    Empty answers, which have grade 0 without being sent, are not included.
-    """
-    grades: dict[str, dict[AnswerId, float]] = defaultdict(dict)
-    for judgement in judgements_of(answers, folder):
-        if judgement.grade is not None and not judgement.unsent:
+def mean_grades(judgements: Iterable[Judgement]) -> dict[str, dict[str, float]]:
+    """Each judge's mean grade of each answer over its repeats, by judge and id."""
+    grades: dict[str, dict[str, float]] = defaultdict(dict)
+    for judgement in judgements:
+        if judgement.is_by_judge and judgement.grade is not None:
             grades[judgement.judge][judgement.judged.id] = judgement.grade
     return dict(grades)
 
@@ -147,43 +141,51 @@ def mean_grades(
 def grades_of(
     judgements: Sequence[Judgement], folder: JudgementFolder, left_out: dict[str, int]
 ) -> GradingResult:
-    """Means with intervals, and agreement."""
-    by_task: dict[tuple[str, AnswerId], list[Judgement]] = defaultdict(list)
+    """Means with intervals, and agreement of each judge's repeats and of judges."""
+    by_task: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
+    repeats: dict[tuple[str, str], list[Sequence[float]]] = defaultdict(list)
+    judges: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(dict)
     for judgement in judgements:
-        place = judgement.judged.id._replace(item="", round=1)
-        by_task[judgement.judge, place].append(judgement)
-    signatures = {judge: folder.signature(judge) for judge, _place in by_task}
+        judge, response = judgement.judge, judgement.judged.response
+        place = judge, response.model, response.task, response.query, *variant_of(response)
+        by_task[place].append(judgement)
+        if judgement.is_by_judge and judgement.grade is not None:
+            repeats[judge, response.task].append(judgement.grades)
+            by_answer = judges["", response.task]
+            by_answer.setdefault(judgement.judged.id, []).append(judgement.grade)
     return GradingResult(
         run=str(folder.run.path),
         rubrics=folder.rubrics.id,
-        tasks=tuple(_task_grade(rows, signatures[rows[0].judge]) for rows in by_task.values()),
-        repeats=_agreements(judgements, of_judges=False),
-        judges=_agreements(judgements, of_judges=True),
+        tasks=tuple(_task_grade(rows, folder) for rows in by_task.values()),
+        repeats=agreements(repeats),
+        judges=agreements({place: units.values() for place, units in judges.items()}),
         left_out=left_out,
     )
 
 
-def _task_grade(rows: Sequence[Judgement], signature: str) -> TaskGrade:
+def _task_grade(rows: Sequence[Judgement], folder: JudgementFolder) -> TaskGrade:
     """The grade of a model on one query of a task, from one judge's judgements of its answers."""
+    judge, response = rows[0].judge, rows[0].judged.response
+    answers = [row.judged for row in rows]
     missing = [reason for row in rows for reason in row.missing]
     failed = sum(reason.startswith("failed") for reason in missing)
-    requests = [row for row in rows if not row.unsent]
     # An empty answer is 0 without a judge: this alone gives a judge no mean.
-    has_mean = not requests or any(row.grades for row in requests)
-    counted = [row for row in rows if has_mean and (row.grades or row.unsent)]
+    sent = sum(answer.is_sent for answer in answers)
+    has_mean = not sent or any(row.is_by_judge for row in rows)
+    counted = [row for row in rows if has_mean and (row.grades or not row.judged.is_sent)]
     graded = [row.grade for row in counted if row.grade is not None]
     values = [LEAST if row.grade is None else row.grade for row in counted]
     groups = [row.judged.group for row in counted]
     interval = ratio_interval(values, [MOST] * len(values), groups)
-    place = rows[0].judged.id
+    without_grade = sum(bool(row.missing) and not row.grades for row in rows)
     return TaskGrade(
-        judge=rows[0].judge,
-        model=place.model,
-        task=place.task,
-        query=place.query,
-        setting=place.setting,
-        script=place.script,
-        wording=place.wording,
+        judge=judge,
+        model=response.model,
+        task=response.task,
+        query=response.query,
+        setting=response.setting,
+        script=response.script,
+        wording=response.wording,
         answers=len(rows),
         graded=len(graded),
         groups=len(set(groups)),
@@ -191,48 +193,40 @@ def _task_grade(rows: Sequence[Judgement], signature: str) -> TaskGrade:
         graded_mean=sum(graded) / len(graded) if graded else None,
         low=MOST * interval.low if interval else None,
         high=MOST * interval.high if interval else None,
-        missing=sum(bool(row.missing) and not row.grades for row in rows),
-        empty=sum(row.unsent and row.judged.answered for row in rows),
-        no_answer=sum(not row.judged.answered for row in rows),
+        missing=without_grade,
+        empty=sum(answer.answered and not answer.text for answer in answers),
+        no_answer=sum(not answer.answered for answer in answers),
         unparsable=len(missing) - failed,
         failed=failed,
-        no_reply=sum(not (row.grades or row.missing or row.unsent) for row in rows),
+        no_reply=sent - without_grade - sum(row.is_by_judge for row in rows),
         seen=tuple(dict.fromkeys(missing))[:3],
-        signature=signature,
+        signature=folder.signature(judge),
     )
 
 
-def _agreements(judgements: Sequence[Judgement], *, of_judges: bool) -> tuple[Agreement, ...]:
-    """The agreement of each judge's repeats, or of judges, by task."""
-    units: dict[tuple[str, str], dict[AnswerId, list[float]]] = {}
-    for judgement in judgements:
-        if judgement.grade is not None and not judgement.unsent:
-            answer = judgement.judged.id
-            place = ("" if of_judges else judgement.judge, answer.task)
-            grades = units.setdefault(place, {}).setdefault(answer, [])
-            grades += [judgement.grade] if of_judges else judgement.grades
-    agreements = (
-        agreement_of(judge, task, by_answer.values()) for (judge, task), by_answer in units.items()
-    )
-    return tuple(filter(None, agreements))
+def agreements(
+    gradings: Mapping[tuple[str, str], Iterable[Sequence[float]]],
+) -> tuple[Agreement, ...]:
+    """The agreement of the grades of each answer, by judge and task.
 
-
-def agreement_of(judge: str, task: str, grades: Iterable[Sequence[float]]) -> Agreement | None:
-    """The agreement of the grades of each answer; None where no answer has two."""
-    units = [unit for unit in grades if len(unit) > 1]
-    if not units:
-        return None
-    gradings = max(map(len, units))
-    spreads = [max(unit) - min(unit) for unit in units]
-    alpha = None
-    with suppress(UndefinedMetricError):
-        alpha = krippendorff_alpha([*zip_longest(*units)], measure="interval")
-    return Agreement(
-        judge=judge,
-        task=task,
-        answers=len(units),
-        gradings=gradings,
-        alpha=alpha,
-        spread=sum(spreads) / len(spreads),
-        same=spreads.count(0) / len(spreads),
-    )
+    A judge and task of which no answer has two grades is left out.
+    """
+    found = []
+    for (judge, task), by_answer in gradings.items():
+        units = [unit for unit in by_answer if len(unit) > 1]
+        if not units:
+            continue
+        spreads = [max(unit) - min(unit) for unit in units]
+        alpha = None
+        with suppress(UndefinedMetricError):
+            alpha = krippendorff_alpha([*zip_longest(*units)], measure="interval")
+        found.append(Agreement(
+            judge=judge,
+            task=task,
+            answers=len(units),
+            gradings=max(map(len, units)),
+            alpha=alpha,
+            spread=sum(spreads) / len(spreads),
+            same=spreads.count(0) / len(spreads),
+        ))  # fmt: skip
+    return tuple(found)

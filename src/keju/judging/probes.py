@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from keju.files import sha256_bytes, shipped_toml
 from keju.items import Record
-from keju.judging.answers import AnswerId, GradableAnswer
+from keju.judging.answers import GradableAnswer, answer_id
 from keju.judging.grading import Judgement, judgements_of
 from keju.judging.store import JudgementFolder
 from keju.statistics import LEVEL, as_columns, difference_interval, holm, paired_p, ratio_of
@@ -96,22 +96,22 @@ def probe_answers(sample: Sequence[GradableAnswer], judge: str) -> Iterator[Grad
     judge's name (of its model string) is appended in some probes.
     """
     own = judge.partition(":")[2].rpartition("/")[2] or judge
-    rivals = [name for name in declared_probes().rivals if name.casefold() not in own.casefold()]
+    declared = declared_probes()
+    rivals = [name for name in declared.rivals if name.casefold() not in own.casefold()]
     answers = {(row.item.task, row.item.query, row.item.id): row for row in sample}.values()
     for place, answer in enumerate(answers):
-        names = {"judge": own, "rival": rivals[place % len(rivals)]}
-        bases = {
-            "answer": answer.text,
-            "reference": answer.item.answer,
-            "another": _another_reference(answer, answers),
-        }
-        for name, probe in declared_probes().probes.items():
+        names = {"": "", "judge": own, "rival": rivals[place % len(rivals)]}
+        another = _another_reference(answer, answers)
+        bases = {"answer": answer.text, "reference": answer.item.answer, "another": another}
+        for name, probe in declared.probes.items():
             base = bases[probe.base]
             if base is not None:
                 yield answer._replace(
-                    id=answer.id if name == PLAIN else answer.id._replace(model=PROBE + name),
+                    response=answer.response
+                    if name == PLAIN
+                    else replace(answer.response, model=PROBE + name),
                     text=probe.text.strip().replace("{text}", base),
-                    author=names.get(probe.author, ""),
+                    author=names[probe.author],
                 )
 
 
@@ -140,37 +140,36 @@ def probe_results(
     declared = declared_probes().probes
     results: list[ProbeResult] = []
     for judge, changed in answers.items():
-        judgements: dict[str, dict[AnswerId, Judgement]] = {name: {} for name in declared}
+        judgements: dict[str, dict[str, Judgement]] = {name: {} for name in declared}
         for row in judgements_of(changed, folder, [judge]):
-            model = row.judged.id.model
+            response = row.judged.response
+            model = response.model
             probe = model.removeprefix(PROBE) if model.startswith(PROBE) else PLAIN
             # A changed answer and the unchanged one share all parts of their ids but the model.
-            judgements[probe][row.judged.id._replace(model="")] = row
+            judgements[probe][answer_id(replace(response, model=""))] = row
         results += [_result(judge, name, judgements) for name in declared]
     adjusted = iter(holm([result.p for result in results if result.p is not None]))
-    for place, result in enumerate(results):
-        tested = replace(result, p=None if result.p is None else next(adjusted))
-        results[place] = replace(tested, verdict=_verdict(declared[tested.probe], tested))
-    return results
+    tested = [replace(row, p=None if row.p is None else next(adjusted)) for row in results]
+    return [replace(row, verdict=_verdict(declared[row.probe], row)) for row in tested]
 
 
 def _result(
-    judge: str, name: str, judgements: Mapping[str, Mapping[AnswerId, Judgement]]
+    judge: str, name: str, judgements: Mapping[str, Mapping[str, Judgement]]
 ) -> ProbeResult:
     probe = declared_probes().probes[name]
     answers, bases = judgements[name], judgements.get(probe.against, {})
-    values = [row.grade for row in answers.values() if row.grade is not None]
-    pairs: list[tuple[float, float]] = []
-    groups = []
-    for place, row in answers.items():
-        base = bases[place].grade if place in bases else probe.expected
-        if row.grade is not None and base is not None:
-            pairs.append((row.grade, base))
-            groups.append(row.judged.group)
-    weights = [1.0] * len(groups)
-    sides = [ratio_of(side, weights, groups) for side in zip(*pairs, strict=True)]
+    graded = {place: row.grade for place, row in answers.items() if row.grade is not None}
+    against = {place: row.grade for place, row in bases.items()}
+    pairs = [
+        (place, grade, base)
+        for place, grade in graded.items()
+        if (base := against.get(place, probe.expected)) is not None
+    ]
+    groups = [answers[place].judged.group for place, _grade, _base in pairs]
+    shifts = [grade - base for _place, grade, base in pairs]
+    weights = [1.0] * len(pairs)
+    sides = [ratio_of(side, weights, groups) for side in [*zip(*pairs, strict=True)][1:]]
     parts = [as_columns(sides)] if sides else []
-    shifts = [grade - base for grade, base in pairs]
     interval = difference_interval(parts, 0, 1)
     return ProbeResult(
         judge=judge,
@@ -180,13 +179,13 @@ def _result(
         answers=len(answers),
         compared=len(pairs),
         groups=len(set(groups)),
-        mean=sum(values) / len(values) if values else None,
+        mean=sum(graded.values()) / len(graded) if graded else None,
         change=sum(shifts) / len(shifts) if shifts else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
         p=paired_p(parts).get((0, 1)),
         obeyed=sum(shift >= JUMP for shift in shifts) if probe.obeys else None,
-        no_grade=len(answers) - len(values),
+        no_grade=len(answers) - len(graded),
     )
 
 

@@ -8,9 +8,11 @@ look like the delimiters' are replaced, so that it cannot close them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 from msgspec.structs import replace
@@ -51,6 +53,8 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     With `page_text` the judge also gets the text on the image, where the dataset has it.
     """
 
+    mark: ClassVar[str] = "答卷"
+    """The word of the delimiters around an answer."""
     name: str
     version: str
     template: str
@@ -73,12 +77,10 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
         A query that the file does not name has the rubric of its definition (`Query.rubric`).
         """
-        queries = _queries(
-            benchmark for benchmark in definitions() if not is_shipped(benchmark.name)
-        )
-        defined = {name: self.rubrics.get(query.rubric) for name, query in queries}
-        query_names = {name: rubric for rubric in self.rubrics.values() for name in rubric.tasks}
-        return {name: rubric for name, rubric in defined.items() if rubric} | query_names
+        own = _queries(each for each in definitions() if not is_shipped(each.name))
+        defined = {name: self.rubrics.get(query.rubric) for name, query in own.items()}
+        named = {name: rubric for rubric in self.rubrics.values() for name in rubric.tasks}
+        return {name: rubric for name, rubric in defined.items() if rubric} | named
 
     def rubric(self, task: str, query: str = "") -> Rubric | None:
         """The rubric for a query of a task, or None if there is none."""
@@ -101,6 +103,7 @@ class _FormPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ExtractionPrompts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """The prompts of extractors, by form of the answer."""
 
+    mark: ClassVar[str] = "回答"
     name: str
     version: str
     options: str
@@ -120,23 +123,31 @@ def extraction_prompts() -> ExtractionPrompts:
 
 
 def sealed_prompt(
-    template: str, blanks: Mapping[str, str], mark: str, text: str, sealed_by: Sequence[str]
+    prompts: Rubrics | ExtractionPrompts, blanks: Mapping[str, str], text: str, *others: str
 ) -> str:
-    """A prompt with an untrusted text between two delimiters.
+    """The template of prompts, filled, with an untrusted text between two delimiters.
 
-    The template's blanks {answer}, {opening} and {closing} are for the text, `blanks` fills the
-    others. `mark` is the word of the delimiters, and `sealed_by` the other texts from which their
-    number is computed.
+    The number of the delimiters is computed from the prompts, the text and `others`.
     """
-    seal = seal_of(*sealed_by, text)
+    seal = seal_of(prompts.id, *others, text)
     values = {
         **blanks,
-        "opening": f"⟦{mark} {seal}⟧",
+        "opening": f"⟦{prompts.mark} {seal}⟧",
         "answer": without_marks(text),
-        "closing": f"⟦{mark}完 {seal}⟧",
+        "closing": f"⟦{prompts.mark}完 {seal}⟧",
     }
-    prompt = _BLANK.sub(lambda blank: values.get(blank[1], blank[0]), template.strip())
+    prompt = _BLANK.sub(lambda blank: values.get(blank[1], blank[0]), prompts.template.strip())
     return prompt.encode("utf-8", "replace").decode()
+
+
+def _queries(benchmarks: Iterable[Definition]) -> dict[str, Query]:
+    """The queries of benchmarks, by ``ID`` or ``ID/QUERY``."""
+    return {
+        f"{task.id}/{query.name}" if query.name else task.id: query
+        for definition in benchmarks
+        for task in definition.tasks
+        for query in task.queries
+    }
 
 
 def check_rubrics(definition: Definition, place: str) -> None:
@@ -146,7 +157,7 @@ def check_rubrics(definition: Definition, place: str) -> None:
         DataError: one is not; the message names the task and the available rubrics.
     """
     bundled = read_rubrics().rubrics
-    for name, query in _queries([definition]):
+    for name, query in _queries([definition]).items():
         if query.rubric and query.rubric not in bundled:
             raise DataError(
                 "no rubric {!r}",
@@ -155,16 +166,6 @@ def check_rubrics(definition: Definition, place: str) -> None:
                 item=f"tasks.{name.partition('/')[0]}",
                 hint=_("Rubrics: {}", ", ".join(bundled)),
             )
-
-
-def _queries(benchmarks: Iterable[Definition]) -> list[tuple[str, Query]]:
-    """The queries of benchmarks, as ``ID`` or ``ID/QUERY``."""
-    return [
-        (f"{task.id}/{query.name}" if query.name else task.id, query)
-        for definition in benchmarks
-        for task in definition.tasks
-        for query in task.queries
-    ]
 
 
 def read_rubrics(path: Path | None = None) -> Rubrics:
@@ -187,12 +188,12 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
     shipped = _queries(benchmark for benchmark in definitions() if is_shipped(benchmark.name))
     for title, rubric in rubrics.rubrics.items():
         if not rubric.tasks:
-            tasks = tuple(query_name for query_name, query in shipped if query.rubric == title)
+            tasks = tuple(task for task, query in shipped.items() if query.rubric == title)
             rubrics.rubrics[title] = replace(rubric, tasks=tasks)
-    query_names = [query_name for rubric in rubrics.rubrics.values() for query_name in rubric.tasks]
-    if unknown := set(query_names).difference(dict(_queries(definitions()))):
+    named = Counter(task for rubric in rubrics.rubrics.values() for task in rubric.tasks)
+    if unknown := named.keys() - _queries(definitions()):
         queries = ", ".join(sorted(unknown))
         raise DataError("no such query: {}", queries, file=name, hint="See: keju tasks")
-    if len(set(query_names)) < len(query_names):
+    if named.total() > len(named):
         raise DataError("a query has two rubrics", file=name)
     return rubrics

@@ -8,21 +8,23 @@ results.
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import polars as pl
+
+from keju.csv_files import write_frame
 from keju.datasets.readers.records import Place
 from keju.datasets.readers.tables import sheet_lines
 from keju.datasets.readers.workbooks import SheetRow
 from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
-from keju.files import cell_text, sha256_bytes, write_atomic
-from keju.judging.answers import GradableAnswer, code_of
+from keju.files import sha256_bytes
+from keju.judging.answers import GradableAnswer
 from keju.judging.grades import LEAST, MOST
 from keju.local_paths import check_local
 from keju.running import Selection
@@ -75,7 +77,7 @@ def draw_sample(
     """
     tasks: dict[str, dict[tuple[str, str], list[GradableAnswer]]] = {}
     for answer in judged:
-        if answer.answered and answer.text:
+        if answer.is_sent:
             by_item = tasks.setdefault(answer.item.task, {})
             by_item.setdefault((answer.item.query, answer.item.id), []).append(answer)
     if not tasks:
@@ -87,7 +89,9 @@ def draw_sample(
             items, Selection(sample=min(per_task, len(items)), seed=seed), run.path
         )
         order = _generator(f"{seed}:{task}").sample(selected_items, len(selected_items))
-        models = sorted({answer.id.model for answers in by_item.values() for answer in answers})
+        models = sorted(
+            {answer.response.model for answers in by_item.values() for answer in answers}
+        )
         _generator(f"{seed}:{task}:models").shuffle(models)
         sample += _in_turns([by_item[item.query, item.id] for item in order], models, per_task)
     return _generator(f"{seed}:order").sample(sample, len(sample))
@@ -102,7 +106,8 @@ def _in_turns(
         for answers in waiting[: number - len(sample)]:
             # Each turn takes the next model, or the nearest after it that answered this item.
             turns = [
-                (models.index(answer.id.model) - len(sample)) % len(models) for answer in answers
+                (models.index(answer.response.model) - len(sample)) % len(models)
+                for answer in answers
             ]
             sample.append(answers.pop(turns.index(min(turns))))
         waiting = [answers for answers in waiting if answers]
@@ -116,19 +121,24 @@ def _generator(name: str) -> random.Random:
 def write_sample(path: Path, sample: Sequence[GradableAnswer]) -> None:
     """Write a sheet for raters: one row per answer, with empty columns rater and score.
 
-    `source` is the transcription where it is known, `images` are the paths inside the dataset. A
-    text that a spreadsheet would read as a formula gets an apostrophe before it.
+    `source` is the transcription where it is known, `images` are the paths inside the dataset.
     """
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(_SAMPLE)
-    for answer in sample:
-        item = answer.item
-        images = " ".join(ref.path for ref in item.images)
-        texts = (prompt_of(item), item.transcription or "", images, item.answer, answer.text)
-        writer.writerow([_LETTER + code_of(answer), item.task, *map(cell_text, texts), "", ""])
-    # Spreadsheets recognise UTF-8 by the byte order mark.
-    write_atomic(path, "\ufeff" + stream.getvalue())
+    rows = [
+        (
+            _LETTER + answer.code,
+            answer.item.task,
+            prompt_of(answer.item),
+            answer.item.transcription,
+            " ".join(ref.path for ref in answer.item.images),
+            answer.item.answer,
+            answer.text,
+            None,
+            None,
+        )
+        for answer in sample
+    ]
+    schema = dict.fromkeys(_SAMPLE, pl.String)
+    write_frame(pl.DataFrame(rows, schema, orient="row"), path)
 
 
 def sampled_codes(path: Path) -> frozenset[str]:
@@ -180,7 +190,7 @@ def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> Ra
         DataError: a column is missing, a score is not a number from 0 to 10, someone rated an
             answer twice, or an answer is not in the run.
     """
-    by_code = {code_of(answer): answer for answer in answers}
+    by_code = {answer.code: answer for answer in answers}
     rated: dict[str, RatedAnswer] = {}
     blank = 0
     for place, row in (row for path in paths for row in _rows_of(path, _RATING)):
@@ -198,20 +208,14 @@ def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> Ra
             raise place.error(_("no rater is named", hint="Name who rated"))
         scores = rated.setdefault(code, RatedAnswer(by_code[code], {})).scores
         if rater in scores:
-            item, model = by_code[code].id.item, by_code[code].id.model
+            item, model = by_code[code].item.id, by_code[code].response.model
             hint = _("Keep one of the two rows")
             raise place.error(_("{} already rated {} of {}", rater, item, model, hint=hint))
-        scores[rater] = _score(place, row["score"])
+        with suppress(ValueError):
+            scores[rater] = float(row["score"].replace(",", ".", 1))  # a decimal comma
+        if not LEAST <= scores.get(rater, -1) <= MOST:
+            hint = _("Give a number from 0 to 10")
+            raise place.error(_("score is {!r}", row["score"], hint=hint))
     if not rated:
         raise DataError("no answer is rated", file=paths[0], hint="Fill the column score")
     return Ratings(list(rated.values()), blank)
-
-
-def _score(place: Place, cell: str) -> float:
-    try:
-        score = float(cell.replace(",", ".", 1))  # some languages use a decimal comma
-    except ValueError:
-        score = float("nan")
-    if not LEAST <= score <= MOST:
-        raise place.error(_("score is {!r}", cell, hint="Give a number from 0 to 10"))
-    return score

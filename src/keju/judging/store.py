@@ -5,8 +5,8 @@
     RUN/judgements/<rubrics>/   prompts.json · run.json · responses/<judge>/<task>.jsonl
     RUN/extractions/<prompts>/  prompts.json · run.json · responses/<extractor>/<task>.jsonl
 
-In a judge's reply the item is the spelled id of an answer (`AnswerId`), the model is the judge, and
-the round is the number of the repeat; an answer of the model ``probe:NAME`` is one that a probe has
+In a judge's reply the item is the id of an answer (`answer_id`), the model is the judge, and the
+round is the number of the repeat; an answer of the model ``probe:NAME`` is one that a probe has
 changed. In an extractor's reply the item is a hash of the prompt. All are found by
 `ReplyFolder.find_replies`: a reply counts if its key is that of the request that is made now.
 """
@@ -14,6 +14,7 @@ changed. In an extractor's reply the item is a hash of the prompt. All are found
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 
 import msgspec
 from msgspec.structs import replace
@@ -32,7 +33,7 @@ from keju.running.restricted_data import SentData, check_sending
 from keju.running.session import send_requests
 from keju.running.store import StoredResponses
 from keju.runs import RunFolder, RunManifest, file_name
-from keju.texts import Text, _, join_clauses
+from keju.texts import _, join_clauses
 
 Questions = Callable[[Model], Iterable[Request]]
 """Returns the requests to a model; called several times."""
@@ -41,13 +42,11 @@ Questions = Callable[[Model], Iterable[Request]]
 class ReplyFolder(RunFolder):
     """Models' replies about the answers of one run under one version of the prompts.
 
-    The class attributes are the name of the folder in the run, and the expected length of a reply
-    with the words that describe it.
+    The class attributes are the name of the folder in the run, and the expected length of a reply.
     """
 
     place: str
     reply_tokens: int
-    reply_rule: Text
 
     def __init__(self, run: RunFolder, prompts: Rubrics | ExtractionPrompts) -> None:
         super().__init__(run.path / self.place / file_name(prompts.id))
@@ -105,11 +104,9 @@ class ReplyFolder(RunFolder):
 
 
 class JudgementFolder(ReplyFolder):
-    """The judgements of one run by one set of rubrics."""
+    """The judgements of one run by one set of rubrics: two sentences and a grade each."""
 
-    place = "judgements"
-    reply_tokens = 80
-    reply_rule = _("a reply of 80 tokens: two sentences and the grade; thinking is not counted")
+    place, reply_tokens = "judgements", 80
 
     def __init__(self, run: RunFolder, rubrics: Rubrics) -> None:
         super().__init__(run, rubrics)
@@ -117,18 +114,14 @@ class JudgementFolder(ReplyFolder):
 
     def signature(self, judge: str) -> str:
         """Signature of a judge's grades: the judge, its decoding, the rubrics, keju's version."""
-        return (
-            f"grade|judge:{judge}@{self.hash_of(judge)}|rubrics:{self.rubrics.id}"
-            f"|keju:{__version__}"
-        )
+        name = f"judge:{judge}@{self.hash_of(judge)}"
+        return f"grade|{name}|rubrics:{self.rubrics.id}|keju:{__version__}"
 
 
 class ExtractionFolder(ReplyFolder):
-    """The replies of extractors about one run, to the prompts of this keju."""
+    """The replies of extractors about one run, one line each, to the prompts of this keju."""
 
-    place = "extractions"
-    reply_tokens = 20
-    reply_rule = _("a reply of 20 tokens: one line; thinking is not counted")
+    place, reply_tokens = "extractions", 20
 
     def __init__(self, run: RunFolder) -> None:
         super().__init__(run, extraction_prompts())
@@ -166,7 +159,7 @@ def ask_judges(
     judges: list[Model],
     questions: Questions,
     *,
-    policy: Policy | None = None,
+    policy: Policy,
     console: Console | None = None,
 ) -> RunSummary:
     """Send the requests to judges that have no response yet; stored ones are not sent again.
@@ -185,15 +178,11 @@ def ask_judges(
         folder.admit({judge.name: judge.identity for judge in judges})
 
     with ResponseStore(folder) as store:
+        identities = folder.judges()
         return send_requests(
-            store,
-            judges,
-            questions,
-            policy=policy or Policy(),
-            identities=folder.judges(),
-            before=admit,
+            store, judges, questions, policy=policy, identities=identities, before=admit,
             console=console,
-        )
+        )  # fmt: skip
 
 
 def sent_data(run: RunFolder) -> SentData:
@@ -202,11 +191,8 @@ def sent_data(run: RunFolder) -> SentData:
     The licence is that of the run's dataset, or unknown where the dataset is not found.
     """
     manifest, licence = run.manifest(), UNKNOWN
-    try:
+    with suppress(KejuError, OSError):
         dataset = run.dataset().manifest
-    except (KejuError, OSError):
-        pass
-    else:
         licence = dataset.licence if dataset.hash == manifest.dataset_hash else UNKNOWN
     count = sum(1 for _id in run.iter_item_ids())
     return SentData(manifest.dataset, licence, run.iter_items, count)
@@ -218,10 +204,10 @@ def plan_judging(
     questions: Questions,
     *,
     answers: int,
-    policy: Policy | None = None,
+    policy: Policy,
 ) -> Plan:
     """Count the requests to judges or extractors and estimate their cost; sends nothing."""
-    policy, counts = policy or Policy(), []
+    counts = []
     for judge in judges:
         stored_slots, count = ResponseStore(folder).known(judge.name), PlannedModel(judge, policy)
         for request in questions(judge):
@@ -230,9 +216,5 @@ def plan_judging(
             else:
                 count.add(request, folder.reply_tokens)
         counts.append(count)
-    return plan_of(
-        counts,
-        items=answers,
-        output_rule=folder.reply_rule,
-        prices=policy.prices,
-    )
+    rule = _("a reply of {} tokens; thinking is not counted", folder.reply_tokens)
+    return plan_of(counts, items=answers, output_rule=rule, prices=policy.prices)
