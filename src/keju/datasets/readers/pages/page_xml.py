@@ -57,7 +57,8 @@ class _Row(NamedTuple):
 class _Parsed(NamedTuple):
     """A file: the image and size of the page, its lines, and all texts in the file.
 
-    `is_indexed` means that lines are in an order that indices state.
+    `is_indexed` means that lines are in an order that indices state, `scale` are the pixels of a
+    unit of length.
     """
 
     image_name: str
@@ -65,6 +66,7 @@ class _Parsed(NamedTuple):
     rows: Sequence[_Row]
     texts: Iterable[TextPart]
     is_indexed: bool = False
+    scale: float = 1.0
 
 
 def read_page(
@@ -111,7 +113,10 @@ def read_page(
         )
     with about_file(path):
         parsed = _alto(root, dpi) if stated == "ALTO" else _page_xml(root)
-        lines = [line_of(*row[1:], kinds) for row in parsed.rows]
+        lines = []
+        for row in parsed.rows:
+            outline = tuple((x * parsed.scale, y * parsed.scale) for x, y in row.outline)
+            lines.append(line_of(row.name, row.text, outline, row.types, kinds))
         elements = [row.element for row in parsed.rows]
         ordered, is_ordered = _in_stated_order(lines, elements, root)
         taken = {
@@ -123,8 +128,8 @@ def read_page(
     return Page(
         file=str(path),
         image_name=parsed.image_name,
-        width=width,
-        height=height,
+        width=width * parsed.scale,
+        height=height * parsed.scale,
         lines=ordered,
         explicit_order=is_ordered or parsed.is_indexed,
     )
@@ -136,6 +141,10 @@ def line_of(
     """A line with the kind that the types around it and its own mean, outermost first."""
     kind, source_kind = kind_of(types, kinds), most_specific_word(types)
     return Line(id=name, text=text, polygon=polygon, kind=kind, source_kind=source_kind)
+
+
+def _number(element: etree._Element, name: str) -> float:
+    return number(element.get(name), id_of(element) or name_of(element))
 
 
 # The order of lines
@@ -201,7 +210,7 @@ def _page_xml(root: etree._Element) -> _Parsed:
     regions = _regions(page)
     return _Parsed(
         page.get("imageFilename", ""),
-        (number(page.get("imageWidth"), "Page"), number(page.get("imageHeight"), "Page")),
+        (_number(page, "imageWidth"), _number(page, "imageHeight")),
         _page_rows(page, "", ()),
         _page_texts(root),
         # Indices of the regions of a page, or of the lines of its only region, are an order too.
@@ -358,19 +367,19 @@ def _alto(root: etree._Element, dpi: float | None) -> _Parsed:
             unit,
             hint="Give the resolution of the scans as dpi, e.g. dpi=300",
         )
-    scale = dpi / _PER_INCH[unit] if dpi and unit in _PER_INCH else 1.0
     name = root.findtext("{*}Description/{*}sourceImageInformation/{*}fileName")
     tags = (tag for tag in root.iterfind("{*}Tags/*") if name_of(tag) in _TAGS)
     labels = {tag.get("ID", ""): tag.get("LABEL", "") for tag in tags}
     return _Parsed(
         (name or "").strip(),
-        (_length(pages[0], "WIDTH", scale), _length(pages[0], "HEIGHT", scale)),
-        list(_alto_rows(pages[0], scale, labels)),
+        (_number(pages[0], "WIDTH"), _number(pages[0], "HEIGHT")),
+        list(_alto_rows(pages[0], labels)),
         _alto_texts(root),
+        scale=dpi / _PER_INCH[unit] if dpi and unit in _PER_INCH else 1.0,
     )
 
 
-def _alto_rows(page: etree._Element, scale: float, labels: Mapping[str, str]) -> Iterator[_Row]:
+def _alto_rows(page: etree._Element, labels: Mapping[str, str]) -> Iterator[_Row]:
     """The lines of the page in document order. Strings outside of a line become one."""
     line = None
     for part in list(page.iter("{*}String", "{*}SP", "{*}HYP")):
@@ -389,7 +398,7 @@ def _alto_rows(page: etree._Element, scale: float, labels: Mapping[str, str]) ->
             if element is not line and name_of(element) != "Page":
                 block_name = id_of(element) or block_name
         name = id_of(line) or f"{block_name}.{place_of[line]}"
-        yield _Row(line, name, _text_of_strings(line), _shape(line, scale), tuple(types))
+        yield _Row(line, name, _text_of_strings(line), _shape(line), tuple(types))
 
 
 def _text_of_strings(line: etree._Element) -> str:
@@ -416,21 +425,16 @@ def _alto_texts(root: etree._Element) -> Iterator[TextPart]:
         yield from text_nodes(layout, outside=("ALTERNATIVE",))
 
 
-def _shape(line: etree._Element, scale: float) -> tuple[Point, ...]:
+def _shape(line: etree._Element) -> tuple[Point, ...]:
     """The outline of a line, else the box around its strings; empty where none has a size."""
     polygon = line.find("{*}Shape/{*}Polygon")
     corners = polygon.get("POINTS", "") if polygon is not None else ""
-    if outline := points(corners, id_of(line) or "line"):
-        return tuple((x * scale, y * scale) for x, y in outline)
-    return _box(line, scale) or box_around(_box(part, scale) for part in children(line, "String"))
+    outline = points(corners, id_of(line) or "line") or _box(line)
+    return outline or box_around(map(_box, children(line, "String")))
 
 
-def _box(element: etree._Element, scale: float) -> tuple[Point, ...]:
+def _box(element: etree._Element) -> tuple[Point, ...]:
     if not all(element.get(name, "").strip() for name in _BOX):
         return ()
-    left, top, width, height = (_length(element, name, scale) for name in _BOX)
+    left, top, width, height = (_number(element, name) for name in _BOX)
     return box_around([((left, top), (left + width, top + height))])
-
-
-def _length(element: etree._Element, name: str, scale: float) -> float:
-    return scale * number(element.get(name), id_of(element) or name_of(element))
