@@ -32,6 +32,7 @@ from keju.datasets.readers.base import (
     join_names,
     kept_inside,
     plain_file,
+    reading,
     source_bytes,
     source_text,
 )
@@ -194,8 +195,13 @@ def _page_files(src: Path, form: str) -> Iterator[Path]:
         endings = ", ".join(f".{suffix}" for suffix in suffixes)
         raise DataError("it contains no {} file", endings, file=src, hint="See: keju data formats")
     for path in paths:
-        if not src.is_dir() or form == "hOCR" or root_name(source_bytes(path)) not in _COMPANIONS:
+        if not src.is_dir() or form == "hOCR" or root_name(_head(path)) not in _COMPANIONS:
             yield path
+
+
+def _head(path: Path) -> bytes:
+    with reading(path), plain_file(path).open("rb") as stream:
+        return stream.read(HEAD)
 
 
 def _read(path: Path, form: str, kinds: Kinds | None = None, dpi: float | None = None) -> Page:
@@ -338,11 +344,9 @@ def form_of(path: Path) -> str:
     suffix = path.suffix.casefold().lstrip(".")
     if suffix == "txt":
         return TEXT
-    with plain_file(path).open("rb") as stream:
-        head = stream.read(HEAD)
     if suffix in HOCR_SUFFIXES:
-        return "hOCR" if b"ocr_page" in head else ""
-    return ROOTS.get(root_name(head), "")
+        return "hOCR" if b"ocr_page" in _head(path) else ""
+    return ROOTS.get(root_name(_head(path)), "")
 
 
 def read_result(path: Path, form: str) -> PageResult:
