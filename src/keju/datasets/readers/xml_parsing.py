@@ -16,6 +16,7 @@ from keju.datasets.readers.base import source_bytes
 from keju.datasets.readers.import_log import import_log
 from keju.errors import DataError
 from keju.items import Point
+from keju.texts import _
 
 MAX_BYTES = 64 << 20
 """Maximum size; a page's file has a few hundred kilobytes."""
@@ -106,7 +107,7 @@ def number(value: str | None, item: str) -> float:
     except ValueError:
         result = math.nan
     if math.isnan(result):
-        hint = "Write a number of pixels"
+        hint = _("Write a number of pixels")
         raise DataError("{!r} is not a number", value[:40], item=item, hint=hint)
     if abs(result) > LARGEST:
         raise DataError("{!r} is too large for a page", value[:40], item=item, hint="Draw it again")
@@ -121,7 +122,7 @@ def points(text: str, item: str) -> tuple[Point, ...]:
     """
     values = [number(value, item) for value in re.split(r"[\s,]+", text) if value]
     if len(values) % 2:
-        problem = "the outline has an odd number of values"
+        problem = _("the outline has an odd number of values")
         raise DataError(problem, item=item, hint="Draw it again")
     return tuple(zip(values[::2], values[1::2], strict=True))
 
@@ -183,7 +184,7 @@ def report_lost_text(
 def text_nodes(root: etree._Element, outside: Iterable[str] = ()) -> Iterator[TextPart]:
     """The text nodes below an element, except in elements of the names `outside`."""
     walk = etree.iterwalk(root, events=("start",))
-    for _, element in walk:
+    for _event, element in walk:
         if name_of(element) in outside:
             walk.skip_subtree()
         else:

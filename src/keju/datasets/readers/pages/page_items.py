@@ -71,7 +71,7 @@ TranscriptionTask = Annotated[
 
 _LAYOUT = """\
 SRC/                      a folder, with folders in it as deep as you like, or one file
-  book1/page001{suffix:12}{form}, one page a file
+  book1/page001{suffix:11}{form}, one page a file
   book1/page001.jpg       its image, by the name that the file gives or by the file's own name;
                           a page whose image is missing is imported without it
 The folder of a page is its group (the unit of independence); a folder called page or alto is
