@@ -236,10 +236,10 @@ def _page_rows(parent: etree._Element, prefix: str, types: tuple[str, ...]) -> l
         return rows
     # The text is that of the region, and its lines, if any, are outlines. A program may have
     # drawn them in another order than that of the text.
-    outlines = [Line(id=str(place), polygon=row.outline) for place, row in enumerate(rows)]
-    columns = chain.from_iterable(group_columns(outlines))
-    if len(texts) == len(rows) and list(columns) == outlines:
-        return [row._replace(text=text) for row, text in zip(rows, texts, strict=True)]
+    if len(texts) == len(rows):
+        outlines = [Line(id=str(place), polygon=row.outline) for place, row in enumerate(rows)]
+        if [*chain.from_iterable(group_columns(outlines))] == outlines:
+            return [row._replace(text=text) for row, text in zip(rows, texts, strict=True)]
     outline = _outline(parent) if len(texts) == 1 else ()
     return [
         _Row(parent, f"{prefix or 'page.'}{place}", text, outline, types)
