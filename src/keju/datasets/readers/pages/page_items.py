@@ -37,7 +37,6 @@ from keju.datasets.readers.base import (
     source_text,
 )
 from keju.datasets.readers.listing import HEAD, Listing
-from keju.datasets.readers.pages.hocr import read_hocr
 from keju.datasets.readers.pages.page_xml import ROOTS, Kinds, read_page
 from keju.datasets.readers.xml_parsing import BEGINNING, root_name
 from keju.datasets.store import DatasetWriter
@@ -140,7 +139,7 @@ def import_pages(
     dpi = settings.dpi if isinstance(settings, AltoSettings) else None
     has_items = False
     for file in _page_files(src, form):
-        page = _read(file, form, kinds, dpi)
+        page = read_page(file, kinds, form=form, dpi=dpi)
         inside = file.relative_to(root)
         name = inside.as_posix()
         if settings.text != "all":
@@ -202,12 +201,6 @@ def _page_files(src: Path, form: str) -> Iterator[Path]:
 def _head(path: Path) -> bytes:
     with reading(path), plain_file(path).open("rb") as stream:
         return stream.read(HEAD)
-
-
-def _read(path: Path, form: str, kinds: Kinds | None = None, dpi: float | None = None) -> Page:
-    if form == "hOCR":
-        return read_hocr(path, kinds)
-    return read_page(path, kinds, form=form, dpi=dpi)
 
 
 def _must_be_told_apart(page: Page, kinds: Kinds) -> None:
@@ -360,7 +353,7 @@ def read_result(path: Path, form: str) -> PageResult:
         DataError: the file is damaged, has several pages, is too large, or is in no known encoding.
     """
     try:
-        page = None if form == TEXT else _read(path, form, dpi=_ANY_DPI)
+        page = None if form == TEXT else read_page(path, form=form, dpi=_ANY_DPI)
         # Tesseract and pdftotext end a page with a form feed.
         text = "" if page else source_text(path).strip("\n\f\t ")
     except DataError as error:
