@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from keju.datasets.manifest import MANIFEST, find_items
 from keju.datasets.readers import FORMATS, import_dataset
+from keju.datasets.readers.base import walk
 from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.words import shell_word
@@ -152,7 +153,8 @@ def _fingerprint(scans: Path, origin: Origin) -> str:
     """A hash of the origin, and the name, size and time of each file of scans or beside a file."""
     folder = scans if scans.is_dir() else scans.parent
     if scans.is_dir():
-        paths = [scans / file for file in Listing(scans).files]
+        # A `Listing` has only the first 20,000 files.
+        paths = [place / name for place, _folders, files in walk(scans) for name in files]
     else:
         beside = (path for path in folder.iterdir() if path.stem.startswith(scans.stem))
         paths = sorted([*beside, *scans.with_suffix("").rglob("*")])
