@@ -25,7 +25,7 @@ from keju import __version__
 from keju.datasets.line_kinds import FLOW
 from keju.datasets.page_names import page_stems
 from keju.datasets.store import Dataset
-from keju.datasets.writers.pages import PAGE_FORMS, PageContent, PageLine, clean, page_lines
+from keju.datasets.writers.pages import PAGE_FORMS, PageLine, clean, page_lines
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError, number_of, shortened
 from keju.files import cell_text, write_atomic
@@ -186,17 +186,18 @@ class _PageWriter(NamedTuple):
         if not lines:
             lines = [PageLine(clean(text)) for text in rows if text.strip()]
         if form.template:
-            page = PageContent(
-                row.image,
-                ref.width,
-                ref.height,
-                row.page,
+            engine, version = self.engine
+            data = form.write(
                 lines,
-                *self.engine,
+                image=row.image,
+                width=ref.width,
+                height=ref.height,
+                number=row.page,
+                engine=engine,
+                version=version,
                 exporter=f"keju {__version__}",
                 created=self.created,
             )
-            data = form.write(page)
         else:
             data = "".join(f"{clean(text)}\n" for text in rows).encode()
         file = f"{stem}{form.suffix}"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from keju.api.data import read_hocr
 from keju.datasets.mini import path as mini
-from keju.datasets.readers.pages.hocr import read_hocr
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.page_exports import export_pages

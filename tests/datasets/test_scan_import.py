@@ -75,6 +75,13 @@ def test_changed_scans_get_a_dataset_of_their_own(scans, tmp_path):
     assert run_folder(work, None) != run_folder(work, 2)
 
 
+def test_a_change_is_noticed_in_a_folder_of_any_number_of_files(scans, tmp_path, monkeypatch):
+    monkeypatch.setattr("keju.datasets.readers.listing.MOST_FILES", 2)
+    first = take_scans(scans, tmp_path / "work", Origin())
+    (scans / "book2" / "p1.txt").write_text("天地玄黃", "utf-8")
+    assert take_scans(scans, tmp_path / "work", Origin()).dataset != first.dataset
+
+
 def images_of(dataset: Path) -> dict[str, int]:
     """The inode of each image file of a dataset, by its name."""
     return {path.name: path.stat().st_ino for path in (dataset / "images").iterdir()}

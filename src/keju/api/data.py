@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from keju.api.inputs import AnyPath, dataset_path_of, listed, path_of
 from keju.datasets import Dataset, mini
 from keju.datasets.pages import Page, page_in_reading_order
-from keju.datasets.readers.pages import hocr, page_xml
+from keju.datasets.readers.pages import page_xml
 from keju.items import Line
 
 
@@ -56,7 +56,7 @@ def read_hocr(path: AnyPath) -> Page:
         TypeError: `path` is not a path.
         KejuError: the file does not exist or is not hOCR of one page.
     """
-    return hocr.read_hocr(path_of(path))
+    return page_xml.read_page(path_of(path), form="hOCR")
 
 
 def reading_order(lines: Page | Iterable[Line]) -> list[Line]:

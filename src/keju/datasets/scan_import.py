@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from keju.datasets.manifest import MANIFEST, find_items
 from keju.datasets.readers import FORMATS, import_dataset
+from keju.datasets.readers.base import walk
 from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.words import shell_word
 from keju.datasets.writing import begin_with_images
 from keju.errors import UsageError
-from keju.files import locked_file, read_json, write_json
+from keju.files import locked_file, read_json, sha256_bytes, write_json
 from keju.items import UNKNOWN, Record
 from keju.local_paths import check_local
 from keju.texts import _
@@ -43,16 +42,11 @@ class TakenScans(NamedTuple):
 
 
 class _State(Record, frozen=True, kw_only=True):
-    """The state of an import: the scans, size and modification time of each file, and the dataset.
-
-    Names of files are relative to their directory, so that they do not depend on how a user writes
-    its path.
-    """
+    """The last import: the path and a hash of the state of the scans, and the dataset."""
 
     scans: str
-    files: dict[str, tuple[int, int]]
-    origin: Origin
-    dataset: str = ""
+    fingerprint: str
+    dataset: str
 
 
 def is_dataset(path: Path) -> bool:
@@ -101,9 +95,9 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
         work,
     )
     with locked_file(work / _LOCK, busy=busy):
-        state = _State(scans=str(scans.resolve()), files=_files(scans), origin=origin)
+        place, fingerprint = str(scans.resolve()), _fingerprint(scans, origin)
         last = read_json(work / _STATE, _State) if (work / _STATE).is_file() else None
-        if last and last.scans != state.scans:
+        if last and last.scans != place:
             raise UsageError(
                 "{}: the work folder belongs to other scans ({}). Choose another -o or --work",
                 work,
@@ -112,7 +106,7 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
         new = work / _NEW
         shutil.rmtree(new, ignore_errors=True)
         if last:
-            if replace(state, dataset=last.dataset) == last and is_dataset(work / last.dataset):
+            if last.fingerprint == fingerprint and is_dataset(work / last.dataset):
                 return TakenScans(work / last.dataset)
             begin_with_images(new, work / last.dataset)
         form, options = _form(scans, origin.options)
@@ -123,7 +117,8 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
         dataset = work / f"dataset-{imported.manifest.hash[:12]}"
         shutil.rmtree(dataset, ignore_errors=True)
         new.rename(dataset)
-        write_json(work / _STATE, replace(state, dataset=dataset.name))
+        state = _State(scans=place, fingerprint=fingerprint, dataset=dataset.name)
+        write_json(work / _STATE, state)
         return TakenScans(dataset, imported.notes)
 
 
@@ -154,23 +149,21 @@ def _check_work(scans: Path, work: Path) -> None:
         )
 
 
-def _files(scans: Path) -> dict[str, tuple[int, int]]:
-    """Size and modification time (ns) of each file of the scans, and of the texts beside a file."""
+def _fingerprint(scans: Path, origin: Origin) -> str:
+    """A hash of the origin, and the name, size and time of each file of scans or beside a file."""
     folder = scans if scans.is_dir() else scans.parent
     if scans.is_dir():
-        paths = [scans / file for file in Listing(scans).files]
+        # A `Listing` has only the first 20,000 files.
+        paths = [place / name for place, _folders, files in walk(scans) for name in files]
     else:
         beside = (path for path in folder.iterdir() if path.stem.startswith(scans.stem))
         paths = sorted([*beside, *scans.with_suffix("").rglob("*")])
-    stats = {path: path.stat() for path in paths if path.is_file()}
-    return {
-        # Names may have bytes that are not UTF-8.
-        path.relative_to(folder).as_posix().encode("utf-8", "backslashreplace").decode(): (
-            stat.st_size,
-            stat.st_mtime_ns,
-        )
-        for path, stat in stats.items()
-    }
+    facts = [repr(origin)]
+    for path in filter(Path.is_file, paths):
+        stat = path.stat()
+        # The name is relative, so that it does not depend on how a user writes the path.
+        facts.append(f"{str(path.relative_to(folder))!r} {stat.st_size} {stat.st_mtime_ns}")
+    return sha256_bytes("\n".join(facts).encode("utf-8", "backslashreplace"))
 
 
 def _form(scans: Path, options: Mapping[str, str]) -> tuple[str, dict[str, str]]:

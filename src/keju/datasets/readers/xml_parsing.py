@@ -1,4 +1,4 @@
-"""Parsing of untrusted XML, and helpers shared by PAGE-XML, ALTO and hOCR."""
+"""Parsing of untrusted XML and HTML, and what the parsers of PAGE-XML, ALTO and hOCR share."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from lxml import etree
+from lxml import etree, html
 
-from keju.datasets.readers.base import source_bytes
+from keju.datasets.readers.base import source_bytes, source_text
 from keju.datasets.readers.import_log import import_log
 from keju.errors import DataError
 from keju.items import Point
+from keju.texts import _
 
 MAX_BYTES = 64 << 20
 """Maximum size; a page's file has a few hundred kilobytes."""
@@ -55,6 +57,26 @@ def parse_xml(path: Path) -> etree._Element:
         ) from None
 
 
+def parse_html(path: Path) -> html.HtmlElement:
+    """The root of an HTML file, parsed without DTD, entities or network.
+
+    Raises:
+        DataError: the file is missing, too large, in no known encoding, not HTML or cut off.
+    """
+    parser = html.HTMLParser(
+        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True
+    )
+    text = source_text(path, MAX_BYTES)
+    try:
+        root = html.document_fromstring(text.encode("utf-8"), parser=parser)
+    except (etree.ParserError, etree.XMLSyntaxError) as error:
+        raise DataError("not readable as HTML: {}", error, file=path) from None
+    # The parser accepts truncated HTML silently.
+    if "</html" not in text[-4096:].casefold():
+        raise DataError("it ends without </html>", file=path, hint="Write the file again")
+    return root
+
+
 def root_name(data: bytes) -> str:
     """The name of the root element, from the beginning of an XML file; empty if there is none."""
     parser = etree.XMLPullParser(
@@ -65,6 +87,36 @@ def root_name(data: bytes) -> str:
         parser.close()  # It keeps the last bytes back until then.
     elements = (element for _event, element in parser.read_events())
     return next((name_of(root) for root in elements if isinstance(root, etree._Element)), "")
+
+
+class Row(NamedTuple):
+    """A line: the element that it is from, and the types around it and its own, outermost first."""
+
+    element: etree._Element
+    name: str
+    text: str
+    outline: tuple[Point, ...]
+    types: Sequence[str]
+    confidence: float | None = None
+
+
+TextPart = tuple[etree._Element, str]
+"""An element, and the text that it has itself."""
+
+
+class Parsed(NamedTuple):
+    """A file: the image and size of the page, its lines, and all texts without alternative ones.
+
+    `has_order` means that the order of the lines is the stated one, `scale` are the pixels of a
+    unit of length.
+    """
+
+    image_name: str
+    size: tuple[float, float]
+    rows: Sequence[Row]
+    texts: Iterable[TextPart]
+    has_order: bool = False
+    scale: float = 1.0
 
 
 def name_of(element: etree._Element) -> str:
@@ -106,7 +158,7 @@ def number(value: str | None, item: str) -> float:
     except ValueError:
         result = math.nan
     if math.isnan(result):
-        hint = "Write a number of pixels"
+        hint = _("Write a number of pixels")
         raise DataError("{!r} is not a number", value[:40], item=item, hint=hint)
     if abs(result) > LARGEST:
         raise DataError("{!r} is too large for a page", value[:40], item=item, hint="Draw it again")
@@ -121,7 +173,7 @@ def points(text: str, item: str) -> tuple[Point, ...]:
     """
     values = [number(value, item) for value in re.split(r"[\s,]+", text) if value]
     if len(values) % 2:
-        problem = "the outline has an odd number of values"
+        problem = _("the outline has an odd number of values")
         raise DataError(problem, item=item, hint="Draw it again")
     return tuple(zip(values[::2], values[1::2], strict=True))
 
@@ -147,27 +199,21 @@ def join_words(words: Sequence[str]) -> str:
 
 # Text that is lost
 
-TextPart = tuple[etree._Element, str]
-"""An element, and the text that it has itself."""
 
-
-def report_lost_text(
-    parts: Iterable[TextPart], taken: Mapping[etree._Element, str], file: Path
-) -> None:
+def report_lost_text(parsed: Parsed, file: Path) -> None:
     """Record in the log of the import which text of a file is not in its lines.
 
     Files give the same text at several levels, and are corrected at one of them. The text of
     another level is therefore lost only where it has more characters than the lines inside or
     around it, or mostly different ones. White space is not compared.
-
-    Args:
-        parts: all texts of the file, without alternative readings.
-        taken: the text of the lines, by the elements that they are from.
-        file: the file.
     """
-    taken = {element: text for element, text in taken.items() if text.strip()}
+    texts_of = defaultdict[etree._Element, list[str]](list)
+    for line in parsed.rows:
+        if line.text.strip():
+            texts_of[line.element].append(line.text)
+    taken = {element: "".join(texts) for element, texts in texts_of.items()}
     groups = defaultdict[TextPart, list[TextPart]](list)
-    for element, text in parts:
+    for element, text in parsed.texts:
         if element not in taken and text.strip():
             outer = (ancestor for ancestor in element.iterancestors() if ancestor in taken)
             groups[next(outer, element), name_of(element)].append((element, text))
@@ -183,7 +229,7 @@ def report_lost_text(
 def text_nodes(root: etree._Element, outside: Iterable[str] = ()) -> Iterator[TextPart]:
     """The text nodes below an element, except in elements of the names `outside`."""
     walk = etree.iterwalk(root, events=("start",))
-    for _, element in walk:
+    for _event, element in walk:
         if name_of(element) in outside:
             walk.skip_subtree()
         else:

@@ -1,7 +1,7 @@
 """`PAGE_FORMS`: writers of one page, as PAGE-XML, ALTO and hOCR; plain text needs none.
 
-A `PageContent` has clean texts (`clean`) and outlines of whole pixels inside the image
-(`outline_within`); the forms are the templates in ``assets``.
+Lines have clean texts (`clean`) and outlines of whole pixels inside the image (`outline_within`);
+the forms are the templates in ``assets``.
 """
 
 from __future__ import annotations
@@ -101,48 +101,32 @@ class Region(NamedTuple):
     box: Rectangle | None
 
 
-class PageContent(NamedTuple):
-    """One page: its image's name and size in pixels, and its lines in reading order.
-
-    `number` counts the images of an item from 1; `version` is that of the engine, and `created` a
-    UTC time as XML Schema writes it.
-    """
-
-    image: str
-    width: int
-    height: int
-    number: int
-    lines: Sequence[PageLine]
-    engine: str
-    version: str
-    exporter: str
-    created: str
-
-
 class PageForm(NamedTuple):
     """A format of one page: the suffix of its files, and its template; empty for plain text."""
 
     suffix: str
     template: str = ""
 
-    def write(self, page: PageContent) -> bytes:
-        """The file of a page, with a new region wherever kind or direction change."""
-        regions = []
-        for (kind, vertical, has_place), group in groupby(page.lines, key=_region_of):
-            lines = tuple(group)
-            corners = [corner for line in lines for corner in line.outline]
+    def write(self, lines: Iterable[PageLine], **page: object) -> bytes:
+        """The file of a page, with a new region wherever kind or direction of its lines change.
+
+        Args:
+            lines: the lines in reading order.
+            page: the name of its `image`, `width` and `height` in pixels, its `number` among the
+                images of an item, from 1 on; name and `version` of the `engine`, the `exporter`,
+                and `created`, a UTC time as XML Schema writes it.
+        """
+        regions, words = list[Region](), set[str]()
+        for (kind, vertical, has_place), group in groupby(lines, key=_region_of):
+            members = tuple(group)
+            words.update(line.word for line in members)
+            corners = [corner for line in members for corner in line.outline]
             box = _box_around(corners) if has_place else None
-            regions.append(Region(kind, vertical, lines, box))
-        content = (
-            _templates()
-            .get_template(self.template)
-            .render(
-                page=page,
-                box=(0, 0, page.width, page.height),
-                words=sorted({line.word for line in page.lines} - {""}),
-                regions=regions,
-                language="zh",  # Of all transcription tasks (BCP 47).
-            )
+            regions.append(Region(kind, vertical, members, box))
+        template = _templates().get_template(self.template)
+        # The language is that of all transcription tasks (BCP 47).
+        content = template.render(
+            page=page, words=sorted(words - {""}), regions=regions, language="zh"
         )
         return content.encode()
 

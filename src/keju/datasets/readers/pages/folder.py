@@ -375,6 +375,10 @@ def _divided(scan: Scan, file: Path, text: str) -> dict[int, str]:
     return dict(enumerate(parts, start=1))
 
 
+_MOST = 1_000
+"""Number of faulty files after which an import stops searching for more."""
+
+
 class _Problems:
     """The errors in the files of a source, to report them at once.
 
@@ -391,11 +395,13 @@ class _Problems:
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        """Collect an error about a file instead of raising it."""
+        """Collect an error about a file instead of raising it, up to `_MOST`."""
         try:
             yield
         except DataError as error:
             self._errors.append(error)
+            if len(self._errors) >= _MOST:
+                self.check()
 
     def check(self) -> None:
         """Raise the only error, or all that were collected, with the hints last."""
@@ -446,10 +452,10 @@ def detect_pages(listing: Listing) -> Detection | None:
     lost = False
     for text in listing.ending("txt"):
         stems = list(stems_of_text(text))
-        owner = next((stem for stem in stems if stem in scans), None)
-        if owner is not None:
+        if owner := next((stem for stem in stems if stem in scans), None):
             text_of.setdefault(owner, text)
-        lost = lost or bool(stems and owner is None)
+        elif stems:
+            lost = True
     if not text_of:
         return _detect_without_texts(listing)
     paired = sorted(text_of)

@@ -1,32 +1,27 @@
-"""hOCR 1.2, as written by Tesseract, Kraken and keju: HTML with line positions in ``title``."""
+"""`parse_hocr`: hOCR 1.2 of Tesseract, Kraken and keju, HTML with positions in ``title``."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from lxml import etree, html
 from lxml.html import defs
-from msgspec.structs import replace
 
-from keju.datasets.pages import Page
-from keju.datasets.readers.base import source_text
-from keju.datasets.readers.pages.page_xml import Kinds, line_of
 from keju.datasets.readers.xml_parsing import (
-    MAX_BYTES,
-    about_file,
+    Parsed,
+    Row,
     box_around,
     join_words,
     number,
     points,
-    report_lost_text,
     text_nodes,
 )
 from keju.errors import DataError
-from keju.items import Line, Point
+from keju.items import Point
+from keju.texts import _
 
 _LINES = frozenset(
     {"ocr_line", "ocrx_line", "ocr_caption", "ocr_header", "ocr_footer", "ocr_textfloat"}
@@ -58,63 +53,36 @@ _NO_TEXT = frozenset({"script", "style", "head"})
 _PROPERTY = re.compile(r'([\w-]+)((?:[^;"]|"[^"]*")*)')
 
 
-def read_hocr(path: Path, kinds: Kinds | None = None) -> Page:
-    """Read an hOCR file of one page; `kinds` are the user's meanings of types, before keju's table.
+def parse_hocr(root: html.HtmlElement) -> Parsed:
+    """Parse hOCR of one page.
 
     Lines are in document order, which is hOCR's reading order: the innermost elements of a class of
     lines, and all text outside of these, one line for each paragraph, area or other block. The text
     of a line has no space between Chinese words; its outline is ``poly``, else ``bbox``, else the
-    box around its words; its confidence is the mean of all ``x_wconf`` in it. A kind is in
+    box around its words; its confidence is the mean of all ``x_wconf`` in it. A type is in
     ``data-kind`` (keju) or in the classes of the line and the areas around it (``ocr_header``).
-    Text outside of the page is recorded in the log.
 
     Raises:
-        DataError: the file has no ocr_page or several, or a position in it is not a list of
-            numbers.
+        DataError: there is no ocr_page or several, or a position in it is not a list of numbers.
     """
-    root = _root(path)
     pages = root.find_class("ocr_page")
     if len(pages) != 1:
-        raise DataError(
-            "{} elements of class ocr_page",
-            len(pages),
-            file=path,
-            hint="Keep one page per file, e.g. with hocr-split of hocr-tools",
-        )
+        hint = _("Keep one page per file, e.g. with hocr-split of hocr-tools")
+        raise DataError("{} elements of class ocr_page", len(pages), hint=hint)
     page = pages[0]
     about = _properties(page)
     systems = root.xpath("//meta[@name='ocr-system']/@content")
     by_tesseract = any("tesseract" in system.casefold() for system in systems)
     _simplify(root)
-    with about_file(path):
-        lines = tuple(_lines(page, kinds, by_tesseract=by_tesseract))
-        box = points(about.get("bbox", ""), "ocr_page")
-    report_lost_text(text_nodes(root), {page: "".join(line.text for line in lines)}, path)
+    box = points(about.get("bbox", ""), "ocr_page")
     (x0, y0), (x1, y1) = box if len(box) == 2 else ((0.0, 0.0), (0.0, 0.0))
-    return Page(
-        file=str(path),
-        image_name=about.get("image", "").strip("\"'"),
-        width=x1 - x0,
-        height=y1 - y0,
-        lines=lines,
-        explicit_order=True,
+    return Parsed(
+        about.get("image", "").strip("\"'"),
+        (x1 - x0, y1 - y0),
+        list(_rows(page, by_tesseract=by_tesseract)),
+        text_nodes(root),
+        has_order=True,
     )
-
-
-def _root(path: Path) -> html.HtmlElement:
-    """The document, parsed without DTD, entities or network."""
-    parser = html.HTMLParser(
-        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True
-    )
-    text = source_text(path, MAX_BYTES)
-    try:
-        root = html.document_fromstring(text.encode("utf-8"), parser=parser)
-    except (etree.ParserError, etree.XMLSyntaxError) as error:
-        raise DataError("not readable as HTML: {}", error, file=path) from None
-    # The parser accepts truncated HTML silently.
-    if "</html" not in text[-4096:].casefold():
-        raise DataError("it ends without </html>", file=path, hint="Write the file again")
-    return root
 
 
 _WORD_END = "\u2029"
@@ -186,7 +154,7 @@ def _classes(element: html.HtmlElement) -> set[str]:
     return set(element.get("class", "").split())
 
 
-def _lines(page: html.HtmlElement, kinds: Kinds | None, *, by_tesseract: bool) -> Iterator[Line]:
+def _rows(page: html.HtmlElement, *, by_tesseract: bool) -> Iterator[Row]:
     elements = [element for element in page.iter("*") if _LINES & _classes(element)]
     areas = {around for line in elements for around in line.iterancestors()}
     innermost = {line for line in elements if line not in areas}
@@ -205,11 +173,11 @@ def _lines(page: html.HtmlElement, kinds: Kinds | None, *, by_tesseract: bool) -
         is_line = bool(_LINES & _classes(element)) and is_own
         types = [_kind(element, _TESSERACT_KINDS if by_tesseract and is_line else _KINDS)]
         types += (_kind(area, _KINDS) for area in element.iterancestors())
-        line = line_of(name, chunk.text, outline, [word for word in types[::-1] if word], kinds)
         values = filter(None, (about.get("x_wconf") for about in (*of_words, own)))
         shares = [number(value, name) / 100 for value in values]
         confidence = min(max(sum(shares) / len(shares), 0.0), 1.0) if shares else None
-        yield replace(line, confidence=confidence)
+        words = [word for word in reversed(types) if word]
+        yield Row(element, name, chunk.text, outline, words, confidence)
 
 
 def _kind(element: html.HtmlElement, words: Mapping[str, str]) -> str:

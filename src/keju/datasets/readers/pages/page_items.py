@@ -32,11 +32,11 @@ from keju.datasets.readers.base import (
     join_names,
     kept_inside,
     plain_file,
+    reading,
     source_bytes,
     source_text,
 )
 from keju.datasets.readers.listing import HEAD, Listing
-from keju.datasets.readers.pages.hocr import read_hocr
 from keju.datasets.readers.pages.page_xml import ROOTS, Kinds, read_page
 from keju.datasets.readers.xml_parsing import BEGINNING, root_name
 from keju.datasets.store import DatasetWriter
@@ -70,7 +70,7 @@ TranscriptionTask = Annotated[
 
 _LAYOUT = """\
 SRC/                      a folder, with folders in it as deep as you like, or one file
-  book1/page001{suffix:12}{form}, one page a file
+  book1/page001{suffix:11}{form}, one page a file
   book1/page001.jpg       its image, by the name that the file gives or by the file's own name;
                           a page whose image is missing is imported without it
 The folder of a page is its group (the unit of independence); a folder called page or alto is
@@ -139,7 +139,7 @@ def import_pages(
     dpi = settings.dpi if isinstance(settings, AltoSettings) else None
     has_items = False
     for file in _page_files(src, form):
-        page = _read(file, form, kinds, dpi)
+        page = read_page(file, kinds, form=form, dpi=dpi)
         inside = file.relative_to(root)
         name = inside.as_posix()
         if settings.text != "all":
@@ -194,14 +194,13 @@ def _page_files(src: Path, form: str) -> Iterator[Path]:
         endings = ", ".join(f".{suffix}" for suffix in suffixes)
         raise DataError("it contains no {} file", endings, file=src, hint="See: keju data formats")
     for path in paths:
-        if not src.is_dir() or form == "hOCR" or root_name(source_bytes(path)) not in _COMPANIONS:
+        if not src.is_dir() or form == "hOCR" or root_name(_head(path)) not in _COMPANIONS:
             yield path
 
 
-def _read(path: Path, form: str, kinds: Kinds | None = None, dpi: float | None = None) -> Page:
-    if form == "hOCR":
-        return read_hocr(path, kinds)
-    return read_page(path, kinds, form=form, dpi=dpi)
+def _head(path: Path) -> bytes:
+    with reading(path), plain_file(path).open("rb") as stream:
+        return stream.read(HEAD)
 
 
 def _must_be_told_apart(page: Page, kinds: Kinds) -> None:
@@ -338,11 +337,9 @@ def form_of(path: Path) -> str:
     suffix = path.suffix.casefold().lstrip(".")
     if suffix == "txt":
         return TEXT
-    with plain_file(path).open("rb") as stream:
-        head = stream.read(HEAD)
     if suffix in HOCR_SUFFIXES:
-        return "hOCR" if b"ocr_page" in head else ""
-    return ROOTS.get(root_name(head), "")
+        return "hOCR" if b"ocr_page" in _head(path) else ""
+    return ROOTS.get(root_name(_head(path)), "")
 
 
 def read_result(path: Path, form: str) -> PageResult:
@@ -356,7 +353,7 @@ def read_result(path: Path, form: str) -> PageResult:
         DataError: the file is damaged, has several pages, is too large, or is in no known encoding.
     """
     try:
-        page = None if form == TEXT else _read(path, form, dpi=_ANY_DPI)
+        page = None if form == TEXT else read_page(path, form=form, dpi=_ANY_DPI)
         # Tesseract and pdftotext end a page with a form feed.
         text = "" if page else source_text(path).strip("\n\f\t ")
     except DataError as error:

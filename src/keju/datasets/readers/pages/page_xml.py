@@ -1,4 +1,4 @@
-"""`read_page`: a page in PAGE-XML (Transkribus, eScriptorium, OCR-D …) or ALTO (libraries, kraken).
+"""`read_page`: a page in PAGE-XML (Transkribus, eScriptorium …), ALTO (libraries, kraken) or hOCR.
 
 All versions of the namespaces are read in the same way: PAGE-XML of 2009 to 2019, with points as
 attributes or as elements, and ALTO 1 to 4.
@@ -9,16 +9,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
-from operator import attrgetter
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 from lxml import etree
 
 from keju.datasets.line_kinds import FLOW, kind_of, most_specific_word
 from keju.datasets.pages import Page
+from keju.datasets.readers.pages.hocr import parse_hocr
 from keju.datasets.readers.xml_parsing import (
+    Parsed,
+    Row,
     TextPart,
     about_file,
     box_around,
@@ -27,6 +28,7 @@ from keju.datasets.readers.xml_parsing import (
     join_words,
     name_of,
     number,
+    parse_html,
     parse_xml,
     points,
     report_lost_text,
@@ -44,33 +46,10 @@ ROOTS: Mapping[str, str] = {"PcGts": "PAGE-XML", "alto": "ALTO"}
 """The names of the forms, by the root element of their files."""
 
 
-class _Row(NamedTuple):
-    """A line: the element that it is from, and the types around it and its own, outermost first."""
-
-    element: etree._Element
-    name: str
-    text: str
-    outline: tuple[Point, ...]
-    types: tuple[str, ...]
-
-
-class _Parsed(NamedTuple):
-    """A file: the image and size of the page, its lines, and all texts in the file.
-
-    `is_indexed` means that lines are in an order that indices state.
-    """
-
-    image_name: str
-    size: tuple[float, float]
-    rows: Sequence[_Row]
-    texts: Iterable[TextPart]
-    is_indexed: bool = False
-
-
 def read_page(
     path: Path, kinds: Kinds | None = None, *, form: str = "", dpi: float | None = None
 ) -> Page:
-    """Read one PAGE-XML or ALTO file of one page.
+    """Read one PAGE-XML, ALTO or hOCR file of one page.
 
     Lines are in the order that the file states: its ReadingOrder, or Transkribus's indices of
     regions and lines; else in document order, with `explicit_order` false. Text that is in none of
@@ -85,18 +64,21 @@ def read_page(
     outside of a line are one. Types come from the tags of the line and its blocks, and from the
     page margin that contains it.
 
+    hOCR: `parse_hocr`.
+
     Args:
         path: the file.
         kinds: the user's meanings of types.
-        form: the form that the file must have (``PAGE-XML`` or ``ALTO``), if only one is accepted.
+        form: the form that the file must have: ``PAGE-XML``, ``ALTO`` or ``hOCR``; by default one
+            of the first two.
         dpi: resolution of the scan, for ALTO that measures in 1/10 mm or 1/1200 inch.
 
     Raises:
         DataError: the file is not of the form, has not one page, something in it is not valid, or
             it uses a unit that cannot be converted to pixels.
     """
-    root = parse_xml(path)
-    stated = ROOTS.get(name_of(root), "")
+    root = parse_html(path) if form == "hOCR" else parse_xml(path)
+    stated = "hOCR" if form == "hOCR" else ROOTS.get(name_of(root), "")
     wanted = form or stated or "PAGE-XML"
     if stated != wanted:
         raise DataError(
@@ -110,32 +92,36 @@ def read_page(
             ),
         )
     with about_file(path):
-        parsed = _alto(root, dpi) if stated == "ALTO" else _page_xml(root)
-        lines = [line_of(*row[1:], kinds) for row in parsed.rows]
-        elements = [row.element for row in parsed.rows]
-        ordered, is_ordered = _in_stated_order(lines, elements, root)
-        taken = {
-            element: "".join(row.text for row in rows)
-            for element, rows in groupby(parsed.rows, key=attrgetter("element"))
-        }
-        report_lost_text(parsed.texts, taken, path)
+        if stated == "hOCR":
+            parsed = parse_hocr(root)
+        else:
+            parsed = _alto(root, dpi) if stated == "ALTO" else _page_xml(root)
+        lines = [
+            Line(
+                id=row.name,
+                text=row.text,
+                polygon=tuple((x * parsed.scale, y * parsed.scale) for x, y in row.outline),
+                kind=kind_of(row.types, kinds),
+                source_kind=most_specific_word(row.types),
+                confidence=row.confidence,
+            )
+            for row in parsed.rows
+        ]
+        ordered, is_ordered = _in_stated_order(lines, parsed.rows, root)
+        report_lost_text(parsed, path)
     width, height = parsed.size
     return Page(
         file=str(path),
         image_name=parsed.image_name,
-        width=width,
-        height=height,
+        width=width * parsed.scale,
+        height=height * parsed.scale,
         lines=ordered,
-        explicit_order=is_ordered or parsed.is_indexed,
+        explicit_order=is_ordered or parsed.has_order,
     )
 
 
-def line_of(
-    name: str, text: str, polygon: tuple[Point, ...], types: Sequence[str], kinds: Kinds | None
-) -> Line:
-    """A line with the kind that the types around it and its own mean, outermost first."""
-    kind, source_kind = kind_of(types, kinds), most_specific_word(types)
-    return Line(id=name, text=text, polygon=polygon, kind=kind, source_kind=source_kind)
+def _number(element: etree._Element, name: str) -> float:
+    return number(element.get(name), id_of(element) or name_of(element))
 
 
 # The order of lines
@@ -144,7 +130,7 @@ _ORDERED = frozenset({"OrderedGroup", "OrderedGroupIndexed"})
 
 
 def _in_stated_order(
-    lines: Sequence[Line], elements: Sequence[etree._Element], root: etree._Element
+    lines: Sequence[Line], rows: Sequence[Row], root: etree._Element
 ) -> tuple[tuple[Line, ...], bool]:
     """The lines in the order of a file's ReadingOrder, if it has one, and whether it states one.
 
@@ -161,10 +147,10 @@ def _in_stated_order(
     for ref in _refs(groups):
         rank.setdefault(ref, len(rank))
     rank_of: dict[etree._Element, float] = {}
-    for element in set(elements):
+    for element in {row.element for row in rows}:
         ids = map(id_of, chain(element.iter(), element.iterancestors()))
         rank_of[element] = next((rank[name] for name in ids if name in rank), math.inf)
-    ranks = [rank_of[element] for element in elements]
+    ranks = [rank_of[row.element] for row in rows]
     flow = [
         rank
         for line, rank in zip(lines, ranks, strict=True)
@@ -194,31 +180,31 @@ _PARTS = ("Word", "Glyph", "Graphemes", "Grapheme", "GraphemeGroup", "NonPrintin
 """Elements of which the text of a line or word consists."""
 
 
-def _page_xml(root: etree._Element) -> _Parsed:
+def _page_xml(root: etree._Element) -> Parsed:
     page = root.find("{*}Page")
     if page is None:
         raise DataError("the file has no Page element")
     regions = _regions(page)
-    return _Parsed(
+    return Parsed(
         page.get("imageFilename", ""),
-        (number(page.get("imageWidth"), "Page"), number(page.get("imageHeight"), "Page")),
+        (_number(page, "imageWidth"), _number(page, "imageHeight")),
         _page_rows(page, "", ()),
         _page_texts(root),
         # Indices of the regions of a page, or of the lines of its only region, are an order too.
-        is_indexed=bool(regions) and None not in map(_index_of, regions),
+        has_order=bool(regions) and None not in map(_index_of, regions),
     )
 
 
-def _page_rows(parent: etree._Element, prefix: str, types: tuple[str, ...]) -> list[_Row]:
+def _page_rows(parent: etree._Element, prefix: str, types: tuple[str, ...]) -> list[Row]:
     """The lines in a page, region or cell: its own, then those of the elements inside it.
 
     Any element can contain lines, since a text region, table, chart or advertisement can contain
     others, and Transkribus puts the lines of tables into TableCell.
     """
-    rows = list[_Row]()
+    rows = list[Row]()
     for place, line in enumerate(_by_index(children(parent, "TextLine")), start=1):
         name = id_of(line) or f"{prefix}{place}"
-        rows.append(_Row(line, name, _text_of(line), _outline(line), types + _type_of(line)))
+        rows.append(Row(line, name, _text_of(line), _outline(line), types + _type_of(line)))
     for place, region in enumerate(_by_index(_regions(parent)), start=1):
         name = id_of(region) or f"{prefix}r{place}"
         rows += _page_rows(region, f"{name}.", types + _type_of(region))
@@ -227,13 +213,13 @@ def _page_rows(parent: etree._Element, prefix: str, types: tuple[str, ...]) -> l
         return rows
     # The text is that of the region, and its lines, if any, are outlines. A program may have
     # drawn them in another order than that of the text.
-    outlines = [Line(id=str(place), polygon=row.outline) for place, row in enumerate(rows)]
-    columns = chain.from_iterable(group_columns(outlines))
-    if len(texts) == len(rows) and list(columns) == outlines:
-        return [row._replace(text=text) for row, text in zip(rows, texts, strict=True)]
+    if len(texts) == len(rows):
+        outlines = [Line(id=str(place), polygon=row.outline) for place, row in enumerate(rows)]
+        if [*chain.from_iterable(group_columns(outlines))] == outlines:
+            return [row._replace(text=text) for row, text in zip(rows, texts, strict=True)]
     outline = _outline(parent) if len(texts) == 1 else ()
     return [
-        _Row(parent, f"{prefix or 'page.'}{place}", text, outline, types)
+        Row(parent, f"{prefix or 'page.'}{place}", text, outline, types)
         for place, text in enumerate(texts, start=1)
     ]
 
@@ -338,7 +324,7 @@ _BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
 _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
 
 
-def _alto(root: etree._Element, dpi: float | None) -> _Parsed:
+def _alto(root: etree._Element, dpi: float | None) -> Parsed:
     pages = root.findall("{*}Layout[1]/{*}Page")
     if len(pages) != 1:
         raise DataError(
@@ -358,19 +344,19 @@ def _alto(root: etree._Element, dpi: float | None) -> _Parsed:
             unit,
             hint="Give the resolution of the scans as dpi, e.g. dpi=300",
         )
-    scale = dpi / _PER_INCH[unit] if dpi and unit in _PER_INCH else 1.0
     name = root.findtext("{*}Description/{*}sourceImageInformation/{*}fileName")
     tags = (tag for tag in root.iterfind("{*}Tags/*") if name_of(tag) in _TAGS)
     labels = {tag.get("ID", ""): tag.get("LABEL", "") for tag in tags}
-    return _Parsed(
+    return Parsed(
         (name or "").strip(),
-        (_length(pages[0], "WIDTH", scale), _length(pages[0], "HEIGHT", scale)),
-        list(_alto_rows(pages[0], scale, labels)),
+        (_number(pages[0], "WIDTH"), _number(pages[0], "HEIGHT")),
+        list(_alto_rows(pages[0], labels)),
         _alto_texts(root),
+        scale=dpi / _PER_INCH[unit] if dpi and unit in _PER_INCH else 1.0,
     )
 
 
-def _alto_rows(page: etree._Element, scale: float, labels: Mapping[str, str]) -> Iterator[_Row]:
+def _alto_rows(page: etree._Element, labels: Mapping[str, str]) -> Iterator[Row]:
     """The lines of the page in document order. Strings outside of a line become one."""
     line = None
     for part in list(page.iter("{*}String", "{*}SP", "{*}HYP")):
@@ -389,7 +375,7 @@ def _alto_rows(page: etree._Element, scale: float, labels: Mapping[str, str]) ->
             if element is not line and name_of(element) != "Page":
                 block_name = id_of(element) or block_name
         name = id_of(line) or f"{block_name}.{place_of[line]}"
-        yield _Row(line, name, _text_of_strings(line), _shape(line, scale), tuple(types))
+        yield Row(line, name, _text_of_strings(line), _shape(line), tuple(types))
 
 
 def _text_of_strings(line: etree._Element) -> str:
@@ -416,21 +402,16 @@ def _alto_texts(root: etree._Element) -> Iterator[TextPart]:
         yield from text_nodes(layout, outside=("ALTERNATIVE",))
 
 
-def _shape(line: etree._Element, scale: float) -> tuple[Point, ...]:
+def _shape(line: etree._Element) -> tuple[Point, ...]:
     """The outline of a line, else the box around its strings; empty where none has a size."""
     polygon = line.find("{*}Shape/{*}Polygon")
     corners = polygon.get("POINTS", "") if polygon is not None else ""
-    if outline := points(corners, id_of(line) or "line"):
-        return tuple((x * scale, y * scale) for x, y in outline)
-    return _box(line, scale) or box_around(_box(part, scale) for part in children(line, "String"))
+    outline = points(corners, id_of(line) or "line") or _box(line)
+    return outline or box_around(map(_box, children(line, "String")))
 
 
-def _box(element: etree._Element, scale: float) -> tuple[Point, ...]:
+def _box(element: etree._Element) -> tuple[Point, ...]:
     if not all(element.get(name, "").strip() for name in _BOX):
         return ()
-    left, top, width, height = (_length(element, name, scale) for name in _BOX)
+    left, top, width, height = (_number(element, name) for name in _BOX)
     return box_around([((left, top), (left + width, top + height))])
-
-
-def _length(element: etree._Element, name: str, scale: float) -> float:
-    return scale * number(element.get(name), id_of(element) or name_of(element))
