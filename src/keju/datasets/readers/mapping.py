@@ -215,10 +215,12 @@ def tasks_called(text: str, domain: str = "") -> list[Task]:
 
 def todos(mapping: Mapping) -> list[tuple[str, str]]:
     """The places of a mapping that a person must complete, each with what is there."""
-    return list(_todos("", msgspec.to_builtins(mapping)))
+    return list(_todos("", mapping))
 
 
 def _todos(place: str, value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Struct):
+        value = msgspec.structs.asdict(value)
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _todos(f"{place}.{key}" if place else key, inner)
