@@ -137,6 +137,7 @@ class _Draft:
         self.ignored: list[str] = []
         self.made: dict[str, Any] = {}
         self.named_tasks: list[Task] = []
+        self.empty_columns: dict[str, None] = {}
         self.roles: dict[str, Columns] = {}
         self.lists = self._lists()
         self.rows = [row for source_list in self.lists for row in source_list.rows]
@@ -173,6 +174,8 @@ class _Draft:
             try:
                 for key, shape, rows in lists_in(file, sys.maxsize if whole else SAMPLE):
                     lists.append(_List(path, key, shape, [flat(row.cells) for row in rows]))
+                    cells = (cell for row in rows for cell in row.cells.items())
+                    self.empty_columns |= {column: None for column, cell in cells if cell is None}
             except DataError as error:
                 if file.suffix.casefold() != ".json":
                     raise
@@ -311,7 +314,9 @@ class _Draft:
 
     def _ids(self) -> None:
         """The id as a template where IDs start again, or where there are none."""
-        column = self.roles.get("id")
+        # A column of IDs without any is a fault; where there is no such column, keju numbers.
+        empty = self._named_roles([*self.empty_columns]).get("id", [None])
+        column = self.roles.get("id", empty[0])
         if column is None:
             self.roles["id"] = "{task}-{number}"
             return
