@@ -25,7 +25,6 @@ from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
 from keju.datasets.readers.draft import Drafted, mapping_text
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing, Obstacle
-from keju.datasets.readers.presets import draft_by
 from keju.datasets.table import part_name
 from keju.datasets.writing import DatasetWriter
 from keju.definitions import file_of
@@ -120,7 +119,7 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
     if mapping is None and found is None and not inner:
         reader = ranked[0].reader if fits else FORMATS["drafted"]
         try:
-            draft = draft_by(reader, src)
+            draft = reader.draft(src) if reader.draft else None
         except DataError as error:
             problem = error.with_traceback(None)
     if draft and not fits and not draft.todos:
@@ -258,7 +257,7 @@ def write_mapping(src: Path, file: Path) -> Drafted:
         for each in find_candidates(listing, FORMATS.list_usable())
         if each.detection.fit >= LOWEST
     ]
-    drafts = (draft_by(reader, src) for reader in (*readers[:1], FORMATS["drafted"]))
-    draft = next(filter(None, drafts))
+    drafts = (each.draft(src) for each in (*readers[:1], FORMATS["drafted"]) if each.draft)
+    draft: Drafted = next(drafts)
     write_atomic(file, mapping_text(draft, language()))
     return draft

@@ -77,7 +77,8 @@ class Reader(Generic[S]):
 
     `layout` describes the source; each field of `settings` is an option. `texts` is true for
     readers of text files, which also have the option ``encoding``. `group_option` is what a user
-    can give so that items get a group, printed if items have none.
+    can give so that items get a group, printed if items have none. `draft` gives the drafted
+    mapping (`Drafted`) of a source, where the reader has one.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Reader(Generic[S]):
     detect: Detect | None = None
     texts: bool = True
     group_option: str = ""
+    draft: Callable[[Path], Any] | None = None
 
     @property
     def every_option(self) -> Mapping[str, str]:
