@@ -9,7 +9,6 @@ import pytest
 from keju.datasets.readers.choices import (
     insert_options,
     known_letter,
-    letter_of,
     options_from,
     unlettered,
 )
@@ -67,19 +66,27 @@ def test_letters_that_only_some_options_have_are_part_of_them() -> None:
     ("answer", "letter"),
     [
         ("B", "B"), ("b", "B"), ("b.", "B"), ("(b)", "B"), ("说苑", "B"), ("說苑", "B"),
-        ("ｂ", "B"), ("**B**", "B"), (" B ", "B"), ("B、", "B"), ("（Ｂ）", "B"), ("C", "C"),
-        ("答案：B", "答案：B"), ("B、说苑", "B、说苑"), ("A、说苑", "A、说苑"),
-        ("AB", "AB"), ("B或A", "B或A"), ("后汉书", "后汉书"), ("2", "2"), ("", ""),
+        ("ｂ", "B"), ("**B**", "B"), (" B ", "B"), ("B、", "B"), ("（Ｂ）", "B"), ("", ""),
     ],
 )  # fmt: skip
 def test_an_answer_becomes_its_letter_where_that_is_sure(answer: str, letter: str) -> None:
-    assert letter_of(answer, ("论语", "说苑")) == letter
+    assert known_letter(answer, ("论语", "说苑"), PLACE) == letter
+
+
+@pytest.mark.parametrize(
+    "answer", ["C", "答案：B", "B、说苑", "A、说苑", "AB", "B或A", "后汉书", "2"]
+)
+def test_an_answer_that_is_not_sure_is_refused(answer: str) -> None:
+    with pytest.raises(DataError, match="not one of the options A to B"):
+        known_letter(answer, ("论语", "说苑"), PLACE)
 
 
 def test_the_text_of_an_option_comes_before_its_letter_and_its_number() -> None:
-    assert letter_of("b", ("b", "a")) == "A"
-    assert letter_of("说苑", ("说苑", "说苑")) == "说苑"
+    assert known_letter("b", ("b", "a"), PLACE) == "A"
+    assert known_letter("b", ("b", "a"), PLACE, "letter") == "B"
     assert known_letter("1", ("2", "1"), PLACE, "from-1") == "B"
+    with pytest.raises(DataError, match="not one of"):
+        known_letter("说苑", ("说苑", "说苑"), PLACE)
 
 
 @pytest.mark.parametrize(

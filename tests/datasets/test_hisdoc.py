@@ -86,7 +86,7 @@ def test_a_page_without_image_stops_the_import_or_is_skipped(read, tmp_path):
         read("hisdoc", src)
     done = read("hisdoc", src, skip_missing="yes")
     assert [item.id for item in done.items] == ["p1"]
-    assert any(note.startswith("skipped 1 record with missing files") for note in done.notes)
+    assert any(note.startswith("1 record dropped; the first: ") for note in done.notes)
 
 
 def test_a_page_in_two_splits_is_named(read, tmp_path):

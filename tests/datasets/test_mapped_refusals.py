@@ -38,7 +38,7 @@ def refusal(tmp_path, src, mapping):
         ('id = "n"', "id = 1", "fields"),
         ('path = "q.csv"', 'path = "q.csv"\nshape = "rows"', "Use list, by-key"),
         ('"T7"', '"TODO"', "constants.task: this value of the draft is still TODO"),
-        ('"from-0"', '"TODO: from-0 or from-1"', "still TODO (from-0 or from-1)"),
+        ('"T7"', '"TODO: T7 or T8"', "still TODO (T7 or T8)"),
         ('path = "q.csv"', 'path = "q.csv"\ntask = "TODO"', "tables 1.task: this value"),
         ('"ask"', '"aks"', "[fields] question: no record has a column 'aks'. Did you mean 'ask'?"),
         ('"opts"', '["opts", "E"]', "[fields] options: no record has a column 'E'"),

@@ -24,7 +24,6 @@ from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
 from keju.datasets.readers.draft import Drafted, mapping_text
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing, Obstacle
-from keju.datasets.readers.presets import draft_by
 from keju.datasets.table import part_name
 from keju.datasets.writing import DatasetWriter
 from keju.definitions import file_of
@@ -118,7 +117,8 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
     draft, problem = None, None
     if mapping is None and obstacle is None and not inner:
         try:
-            draft = draft_by(ranked[0].reader if fits else FORMATS["drafted"], src)
+            reader = ranked[0].reader if fits else FORMATS["drafted"]
+            draft = reader.draft(src) if reader.draft else None
         except DataError as error:
             problem = error.with_traceback(None)
     if draft and not fits and not draft.todos:
@@ -251,6 +251,7 @@ def write_mapping(src: Path, file: Path) -> Drafted:
         raise DataError(obstacle.problem, file=src, hint=obstacle.hint)
     ranked = find_candidates(listing, FORMATS.list_usable())
     readers = [ranked[0].reader] if _fits(ranked) else []
-    draft = next(filter(None, (draft_by(reader, src) for reader in (*readers, FORMATS["drafted"]))))
+    drafts = (each.draft(src) for each in (*readers, FORMATS["drafted"]) if each.draft)
+    draft: Drafted = next(drafts)
     write_atomic(file, mapping_text(draft, language()))
     return draft

@@ -135,7 +135,7 @@ def test_an_import_stops_after_a_thousand_missing_images(read) -> None:
         read({"data.json": records})
     items, done = read({"data.json": [*records, RECORD]}, skip_missing="yes")
     assert len(items) == 1
-    assert any("skipped 1,500 records with missing files: x0" in each for each in done.notes)
+    assert any("1,500 records dropped; the first: object 1: " in each for each in done.notes)
 
 
 @pytest.mark.parametrize(

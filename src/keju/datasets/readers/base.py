@@ -77,7 +77,8 @@ class Reader(Generic[S]):
 
     `layout` describes the source; each field of `settings` is an option. `texts` is true for
     readers of text files, which also have the option ``encoding``. `group_option` is what a user
-    can give so that items get a group, printed if items have none.
+    can give so that items get a group, printed if items have none. `draft` gives the drafted
+    mapping (`Drafted`) of a source, where the reader has one.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Reader(Generic[S]):
     detect: Detect | None = None
     texts: bool = True
     group_option: str = ""
+    draft: Callable[[Path], Any] | None = None
 
     @property
     def every_option(self) -> Mapping[str, str]:
@@ -313,9 +315,10 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
                 yield kept_inside(path, folder)
 
 
+_SNAPSHOT = re.compile(
+    r"(.*/(?:datasets|models|spaces)--[^/]+)/snapshots/[0-9a-f]{40}(?:/.*)?", re.DOTALL
+)
 _BLOB = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_REVISION = re.compile(r"[0-9a-f]{40}")
-_REPOSITORY = re.compile(r"(?:datasets|models|spaces)--.+")
 
 
 def leads_out(path: Path, root: Path) -> bool:
@@ -326,28 +329,14 @@ def leads_out(path: Path, root: Path) -> bool:
     ``blobs`` of the same repository (its documentation, "Understand caching").
     """
     try:
-        resolved, inner = path.resolve(), root.resolve()
+        resolved, inner, folder = path.resolve(), root.resolve(), path.parent.resolve()
     except (OSError, RuntimeError):  # Links to each other, in Python 3.11 and 3.12.
         return True
     if resolved.is_relative_to(inner):
         return False
-    return not (path.parent.resolve().is_relative_to(inner) and _is_blob(path, resolved))
-
-
-def _is_blob(path: Path, resolved: Path) -> bool:
-    """Whether a link inside a snapshot leads to a file of the blobs of the same repository."""
-    place = path.parent.resolve()
-    for snapshots in (place, *place.parents):
-        if snapshots.name == "snapshots":
-            repository = snapshots.parent
-            revision = place.relative_to(snapshots).parts[:1]
-            return (
-                bool(_REPOSITORY.fullmatch(repository.name))
-                and bool(revision and _REVISION.fullmatch(revision[0]))
-                and resolved.parent == repository / "blobs"
-                and bool(_BLOB.fullmatch(resolved.name))
-            )
-    return False
+    snapshot = _SNAPSHOT.fullmatch(folder.as_posix()) if folder.is_relative_to(inner) else None
+    is_blob = snapshot and resolved.parent == Path(snapshot[1], "blobs")
+    return not (is_blob and _BLOB.fullmatch(resolved.name))
 
 
 def kept_inside(path: Path, folder: Path) -> Path:

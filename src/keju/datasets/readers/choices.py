@@ -119,30 +119,14 @@ def is_number(answer: str, options: tuple[str, ...]) -> bool:
     return bool(_NUMBER.fullmatch(answer.strip())) and answer.strip() not in options
 
 
-def letter_of(answer: str, options: tuple[str, ...]) -> str:
-    """The letter that an answer means: alone, or as the text of one option.
-
-    ``a``, ``B.``, ``(C)`` and ``Ｂ`` are letters. Any other answer stays as it is.
-    """
-    text = answer.strip()
-    lettered = list(zip(ascii_uppercase, options, strict=False))
-    same = [letter for letter, option in lettered if option and text == option.strip()]
-    if len(same) == 1:
-        return same[0]
-    if (match := _LETTER.fullmatch(text)) and _folded(match[1]) in dict(lettered):
-        return _folded(match[1])
-    folded = in_script(text, "simplified")
-    same = [letter for letter, option in lettered if in_script(option, "simplified") == folded]
-    return same[0] if len(same) == 1 and text else text
-
-
 def known_letter(
     answer: str, options: tuple[str, ...], place: Place, answer_is: str = "text"
 ) -> str:
     """The letter that an answer means; an empty answer stays empty.
 
-    `answer_is` is as in a mapping. Other texts than numbers are read as by `letter_of`; where
-    answers are letters, a letter counts before the text of another option.
+    The text of one option counts before a letter alone (``a``, ``B.``, ``(C)``, ``Ｂ``), unless
+    answers are letters by `answer_is`, which is as in a mapping; the text may be in the other
+    script.
 
     Raises:
         DataError: the answer means no option.
@@ -155,15 +139,21 @@ def known_letter(
             return letters[number]
         problem = _("the answer {!r} is not the number of an option", shortened(text, 20))
         raise place.error(problem, _("Correct the answer, or answer_is in the mapping"))
-    letter = letter_of(text, ("",) * len(options)) if answer_is == "letter" else ""
-    if letter not in {*letters}:
-        letter = letter_of(text, options)
-    if letter and letter not in {*letters}:
-        problem = _(
-            "the answer {!r} is not one of the options A to {}", shortened(letter, 20), letters[-1]
-        )
-        raise place.error(problem, _("Write the letter of the right option, or set answer_is"))
-    return letter
+    if not text:
+        return ""
+    match = _LETTER.fullmatch(text)
+    alone = [_folded(match[1])] if match and _folded(match[1]) in letters else []
+    lettered = list(zip(letters, options, strict=True))
+    same = [letter for letter, option in lettered if option.strip() == text]
+    folded = in_script(text, "simplified")
+    alike = [letter for letter, option in lettered if in_script(option, "simplified") == folded]
+    for meant in (alone, same, alike) if answer_is == "letter" else (same, alone, alike):
+        if len(meant) == 1:
+            return meant[0]
+    problem = _(
+        "the answer {!r} is not one of the options A to {}", shortened(text, 20), letters[-1]
+    )
+    raise place.error(problem, _("Write the letter of the right option, or set answer_is"))
 
 
 def written_value(text: str) -> object:

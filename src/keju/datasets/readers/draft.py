@@ -6,20 +6,19 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from collections.abc import Mapping as Table_
 from functools import cache, cached_property
 from itertools import count
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-import msgspec
 from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from keju.datasets.readers.base import files_under, image_files, plain_name
 from keju.datasets.readers.cells import flat, named_columns
 from keju.datasets.readers.mapping import (
-    TODO,
     Columns,
     Mapping,
     as_tuple,
@@ -33,7 +32,7 @@ from keju.definitions import Task
 from keju.errors import DataError, printable, shortened
 from keju.files import shipped_toml
 from keju.text import count_han, in_script
-from keju.texts import _, either, n_, translator
+from keju.texts import Text, _, either, n_, translator
 
 MOST_BYTES = 16 << 20
 """Bytes of all tables of which a draft looks at every row."""
@@ -72,15 +71,14 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Drafted(NamedTuple):
-    """A drafted mapping, with `TODO` for what a person must complete.
+    """A drafted mapping, with a text that begins with `TODO` for what a person must complete.
 
-    `reasons` says of each `TODO` why it is not certain, `rows` how many records were looked at, and
-    `fit`, from 0 to 1, how sure it is that the source is of the preset's benchmark.
+    `rows` is how many records were looked at, and `fit`, from 0 to 1, how sure it is that the
+    source is of the preset's benchmark.
     """
 
     mapping: Mapping
     notes: tuple[str, ...] = ()
-    reasons: dict[str, str] = {}  # noqa: RUF012 - never changed
     rows: int = 0
     fit: float = 0.0
 
@@ -88,7 +86,7 @@ class Drafted(NamedTuple):
     def todos(self) -> list[tuple[str, str]]:
         """The places that a person must complete, each with the reason."""
         return [
-            (place, self.reasons.get(value, value.removeprefix(f"{TODO}: ")))
+            (place, cast("str", value.values[0]) if isinstance(value, Text) else value)
             for place, value in todos(self.mapping)
         ]
 
@@ -136,11 +134,10 @@ class _Draft:
         self.stated = merge_keys(preset.mapping, keys)
         self.words = _vocabulary()
         self.notes: list[str] = []
-        self.reasons: dict[str, str] = {}
         self.ignored: list[str] = []
         self.made: dict[str, Any] = {}
-        self.said: list[Task] = []
-        self.nulls: dict[str, None] = {}
+        self.named_tasks: list[Task] = []
+        self.empty_columns: dict[str, None] = {}
         self.roles: dict[str, Columns] = {}
         self.lists = self._lists()
         self.rows = [row for source_list in self.lists for row in source_list.rows]
@@ -160,13 +157,7 @@ class _Draft:
         data["ignored"] = list(dict.fromkeys((*self.ignored, *self.stated.get("ignored", ()))))
         data = {key: value for key, value in data.items() if value not in ("", {}, [], ())}
         mapping = mapping_from(data, Path("--option"))
-        return Drafted(mapping, tuple(self.notes), self.reasons, len(self.rows), self._fit())
-
-    def _todo(self, reason: str) -> str:
-        """The value of a place that a person must complete."""
-        value = f"{TODO}: {reason}"
-        self.reasons[value] = reason
-        return value
+        return Drafted(mapping, tuple(self.notes), len(self.rows), self._fit())
 
     # ---- tables
 
@@ -184,7 +175,7 @@ class _Draft:
                 for key, shape, rows in lists_in(file, sys.maxsize if whole else SAMPLE):
                     lists.append(_List(path, key, shape, [flat(row.cells) for row in rows]))
                     cells = (cell for row in rows for cell in row.cells.items())
-                    self.nulls |= {column: None for column, value in cells if value is None}
+                    self.empty_columns |= {column: None for column, cell in cells if cell is None}
             except DataError as error:
                 if file.suffix.casefold() != ".json":
                     raise
@@ -222,9 +213,9 @@ class _Draft:
 
     def _from_tables(self) -> None:
         """Draft the keys of a mapping that are not stated."""
-        role_columns = self._named_roles(self.columns)
-        self.roles = {role: columns[0] for role, columns in role_columns.items()}
-        self._choose_answers(role_columns)
+        columns_of = self._named_roles(self.columns)
+        self.roles = {role: columns[0] for role, columns in columns_of.items()}
+        self._choose_texts(columns_of)
         self._choose_options()
         if image := self.roles.get("image"):
             numbered = re.compile(re.escape(_plain(str(image))) + "[0-9]{1,2}")
@@ -251,28 +242,24 @@ class _Draft:
         self.made["fields"] = drafted
         self._others(drafted)
 
-    def _choose_answers(self, role_columns: dict[str, list[str]]) -> None:
-        """The answer in both scripts, and a TODO where two other columns could be it."""
+    def _choose_texts(self, columns_of: dict[str, list[str]]) -> None:
+        """The question, and the answer in both scripts; a TODO where two columns could be one."""
         for role in ("question", "answer"):
             scripts = (f"{role}_simplified", f"{role}_traditional")
-            script_columns = {
-                role_columns[script][0] for script in scripts if script in role_columns
-            }
+            in_scripts = {columns_of[script][0] for script in scripts if script in columns_of}
+            named = columns_of.get(role, [])
             rivals = [
                 column
-                for number, column in enumerate(role_columns.get(role, ()))
-                if column not in script_columns
-                and not (number and _plain(column) in self.words.metadata)
+                for column in named
+                if column not in in_scripts
+                and (column == named[0] or _plain(column) not in self.words.metadata)
             ]
             if rivals:
-                self.roles[role] = rivals[0] if len(rivals) == 1 else self._todo(either(rivals))
-        script_answers = tuple(
-            role_columns[r][0]
-            for r in ("answer_traditional", "answer_simplified")
-            if r in role_columns
-        )
-        if self.roles.get("answer") in script_answers and len(script_answers) > 1:
-            self.roles["answer"] = script_answers
+                self.roles[role] = rivals[0] if len(rivals) == 1 else _todo(either(rivals))
+        scripts = ("answer_traditional", "answer_simplified")
+        answers = tuple(columns_of[script][0] for script in scripts if script in columns_of)
+        if self.roles.get("answer") in answers and len(answers) > 1:
+            self.roles["answer"] = answers
         if "answer_index" in self.roles:
             self.roles.setdefault("answer", self.roles["answer_index"])
 
@@ -299,48 +286,43 @@ class _Draft:
         is_constant = bool(self.stated.get("constants", {}).get("task"))
         outer = () if self.src.is_file() else (self.root.name,)
         self.made["tables"] = []
-        for source_list in self.lists:
-            table = {"path": source_list.path, "key": source_list.key, "shape": source_list.shape}
+        for path, key, shape, rows in self.lists:
+            table: dict[str, Any] = {"path": path, "key": key, "shape": shape}
             self.made["tables"].append(table)
-            missing = not column or any(not _text(row, column) for row in source_list.rows)
+            missing = not column or any(not _text(row, column) for row in rows)
             if missing and not is_stated:
-                path = PurePosixPath(source_list.path)
-                named_tasks = _named_in(
-                    (*source_list.key[::-1], path.stem, *path.parent.parts[::-1], *outer)
-                )
-                self.said += named_tasks
-                if len(named_tasks) == 1 or not is_constant:
-                    table["task"] = self._only(named_tasks)
+                place = PurePosixPath(path)
+                words = (*key[::-1], place.stem, *place.parent.parts[::-1], *outer)
+                tasks = self._found(_named_in(words))
+                if len(tasks) == 1 or not is_constant:
+                    table["task"] = _only(tasks)
         if not column or is_stated:
             return
         values: dict[str, str] = {}
         domain = self.roles.get("domain", "")
         for value, within in {(_text(row, column), _text(row, domain)): None for row in self.rows}:
-            named_tasks = tasks_called(value, within) if value else []
-            self.said += named_tasks
-            if value and len(named_tasks) != 1:
-                values[value] = self._only(named_tasks)
+            tasks = self._found(tasks_called(value, within) if value else [])
+            if value and len(tasks) != 1:
+                values[value] = _only(tasks)
         self.made["values"] = {"task": values} if values else {}
 
-    def _only(self, named_tasks: list[Task]) -> str:
-        """The id of the only task that was found."""
-        if len(named_tasks) == 1:
-            return named_tasks[0].id
-        return self._todo(either(kind.id for kind in named_tasks[:6]) or _("an id of keju tasks"))
+    def _found(self, tasks: list[Task]) -> list[Task]:
+        self.named_tasks += tasks
+        return tasks
 
-    # ---- ids, images and answers
+    # ---- ids, images and metadata
 
     def _ids(self) -> None:
         """The id as a template where IDs start again, or where there are none."""
         # A column of IDs without any is a fault; where there is no such column, keju numbers.
-        empty = self._named_roles([*self.nulls]).get("id", [None])
+        empty = self._named_roles([*self.empty_columns]).get("id", [None])
         column = self.roles.get("id", empty[0])
         if column is None:
             self.roles["id"] = "{task}-{number}"
             return
         ids = Counter(_text(row, column) for row in self.rows)
         if bare := ids[""]:
-            self.roles["id"] = self._todo(
+            self.roles["id"] = _todo(
                 n_("{n:,} record without {}", "{n:,} records without {}", bare, str(column))
             )
         elif max(ids.values(), default=0) > 1:
@@ -356,9 +338,9 @@ class _Draft:
             reason = _("put images beside the tables, or delete the line if none is")
         self.roles["image"] = self._todo_column(reason)
 
-    def _todo_column(self, reason: str) -> str:
+    def _todo_column(self, reason: str) -> Text:
         names = ", ".join(map(shortened, self.columns[:30]))
-        return self._todo(_("{} (found the columns {})", reason, names))
+        return _todo(_("{} (found the columns {})", reason, names))
 
     def _others(self, fields: dict[str, Columns]) -> None:
         """Every column without a role: metadata, or ignored."""
@@ -377,22 +359,11 @@ class _Draft:
                 continue
             if plain in self.words.never:
                 self.ignored.append(column)
-            elif self._is_short(column):
+            elif all(_is_short(row.get(column)) for row in self.rows):
                 metadata[_unused(canonical or column, metadata)] = column
             else:
                 self.ignored.append(column)
                 self.notes.append(_("not short texts: {} is ignored", column))
-
-    def _is_short(self, column: str) -> bool:
-        for row in self.rows:
-            value = row.get(column)
-            texts = value if isinstance(value, list) else [value]
-            kinds = str if isinstance(value, list) else str | int | float | None
-            if not all(isinstance(each, kinds) for each in texts):
-                return False
-            if sum(len(str(each)) for each in texts) > LONGEST:
-                return False
-        return True
 
     # ---- images as records
 
@@ -407,18 +378,37 @@ class _Draft:
                 self.made["texts"] = f"{{folder}}/{{stem}}{ending}"
                 self.made["fields"]["answer"] = "text"
                 break
-        self.made["constants"] = {"task": self._only([])}
+        self.made["constants"] = {"task": _only([])}
 
     def _fit(self) -> float:
         """How sure it is that the source is of the preset's benchmark: signs, then named tasks."""
         texts = (cell for row in self.rows for cell in row.values() if isinstance(cell, str))
         if not self.preset.name or not any(count_han(text[:LONGEST]) for text in texts):
             return 0.0
-        columns = {plain_name(column) for column in self.columns}
-        signs = {plain_name(sign) for sign in self.preset.signs}
-        if signs & columns:
+        if not set(map(plain_name, self.preset.signs)).isdisjoint(map(plain_name, self.columns)):
             return 0.95
-        return 0.8 if self.said else 0.0
+        return 0.8 if self.named_tasks else 0.0
+
+
+def _todo(reason: str) -> Text:
+    """The value of a place that a person must complete."""
+    return _("TODO: {}", reason)
+
+
+def _only(tasks: list[Task]) -> str:
+    """The id of the only task that was found, or a TODO."""
+    if len(tasks) == 1:
+        return tasks[0].id
+    return _todo(either(kind.id for kind in tasks[:6]) or _("an id of keju tasks"))
+
+
+def _named_in(words: tuple[str, ...]) -> list[Task]:
+    """The tasks that a path names: its first word that names one, others those of their domain."""
+    for word in words:
+        if named_tasks := tasks_called(word):
+            of_domain = (tasks_called(word, domain) for domain in words)
+            return next((tasks for tasks in of_domain if len(tasks) == 1), named_tasks)
+    return []
 
 
 # ---- the vocabulary
@@ -448,15 +438,6 @@ def _plain(name: str) -> str:
     return in_script(plain_name(name), "simplified")
 
 
-def _named_in(words: tuple[str, ...]) -> list[Task]:
-    """The tasks that a path names: its first word that names one, others those of their domain."""
-    for word in words:
-        if named_tasks := tasks_called(word):
-            of_domain = (tasks_called(word, domain) for domain in words)
-            return next((tasks for tasks in of_domain if len(tasks) == 1), named_tasks)
-    return []
-
-
 # ---- cells
 
 
@@ -479,6 +460,13 @@ def _text(row: JsonObject, columns: Columns) -> str:
     return str(value).strip()
 
 
+def _is_short(cell: object) -> bool:
+    """Whether a cell is a short text or number, or a list of short texts."""
+    if isinstance(cell, list):
+        return all(isinstance(each, str) for each in cell) and sum(map(len, cell)) <= LONGEST
+    return isinstance(cell, str | int | float | None) and len(str(cell)) <= LONGEST
+
+
 # ---- the text of a mapping
 
 
@@ -495,46 +483,39 @@ def mapping_lines(drafted: Drafted, chosen: str = "en") -> list[str]:
     """The lines of a drafted mapping; notes are comments."""
     show = translator(chosen)
 
-    def line(key: str, value: object) -> str:
-        if isinstance(value, str) and value in drafted.reasons:
-            value = f"{TODO}: {show(drafted.reasons[value])}"
-        return f"{_key(key)} = {_toml(value)}"
+    def section(head: str, table: dict[str, Any]) -> list[str]:
+        lines = (f"{_key(key)} = {_toml(value, show)}" for key, value in table.items())
+        return ["", head, *lines]
 
-    default = msgspec.to_builtins(Mapping())
-    data = msgspec.to_builtins(drafted.mapping)
-    kept = {key: value for key, value in data.items() if value != default[key]}
-    inner: list[str] = []
+    default = asdict(Mapping())
+    keys = {key: value for key, value in asdict(drafted.mapping).items() if value != default[key]}
     plain = [f"# {printable(show(note))}" for note in drafted.notes]
-    for key, value in kept.items():
+    inner: list[str] = []
+    for key, value in keys.items():
         if key in {"tables", "lookup", "items"}:
-            for row in value:
+            for row in map(asdict, value):
                 cells = {k: v for k, v in row.items() if v and (k, v) != ("shape", "list")}
-                inner += ["", f"[[{key}]]", *(line(*cell) for cell in cells.items())]
+                inner += section(f"[[{key}]]", cells)
         elif key == "values":
             for name, texts in value.items():
-                inner += ["", f"[values.{_key(name)}]", *(line(*text) for text in texts.items())]
+                inner += section(f"[values.{_key(name)}]", texts)
         elif isinstance(value, dict):
-            inner += ["", f"[{key}]", *(line(*entry) for entry in value.items())]
+            inner += section(f"[{key}]", value)
         else:
-            plain.append(line(key, value))
+            plain += section("", {key: value})[2:]
     return [*plain, *inner] if plain else inner[1:]
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name, str)
 
 
-def _toml(value: object) -> str:
+def _toml(value: object, show: Callable[[str], str]) -> str:
+    """A value of a mapping in TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return _quoted(str(value))
-
-
-def _quoted(text: str) -> str:
-    """A text as a string of TOML."""
-    return "".join(
-        char if printable(char) == char else f"\\U{ord(char):08X}"
-        for char in json.dumps(text, ensure_ascii=False)
-    )
+        return "[" + ", ".join(_toml(inner, show) for inner in value) + "]"
+    text = show(value) if isinstance(value, Text) else str(value)
+    letters = json.dumps(text, ensure_ascii=False)
+    return "".join(char if printable(char) == char else f"\\U{ord(char):08X}" for char in letters)

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import codecs
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from keju.errors import DataError, UsageError
-from keju.texts import _, join_parts
+from keju.texts import Text, _, join_parts
 
 UTF_8 = "utf-8-sig"
 """The encoding of a text in UTF-8, with or without byte-order mark."""
@@ -44,24 +45,22 @@ def decode(data: bytes, file: Path, encoding: str = "") -> tuple[str, str]:
         UsageError: there is no encoding of that name.
         DataError: it is not in that encoding, or it is uncertain in which one it is.
     """
-    encoding = encoding or _detect(data[:HEAD], file, is_whole=len(data) <= HEAD)
+    encoding = encoding or encoding_of(data, file, is_whole=len(data) <= HEAD)
     try:
         return data.decode(codec_of(encoding)).removeprefix("\ufeff"), encoding
-    except UnicodeError:
-        raise undecodable(file, encoding, data) from None
+    except UnicodeError as error:
+        raise undecodable(file, encoding, error) from None
 
 
-def encoding_of(data: bytes, file: Path, encoding: str = "") -> str:
-    """The encoding of a file, given or from its beginning, so that the rest can be streamed.
+def encoding_of(data: bytes, file: Path, *, is_whole: bool = False) -> str:
+    """The encoding of a text from its beginning, so that the rest can be streamed.
+
+    `is_whole`: the data does not end within a character.
 
     Raises:
         DataError: as `decode`.
     """
-    return encoding or _detect(data[:HEAD], file, is_whole=False)
-
-
-def _detect(head: bytes, file: Path, *, is_whole: bool) -> str:
-    """The encoding of a text from its beginning; `is_whole`: it does not end within a character."""
+    head = data[:HEAD]
     if head.startswith(_NO_TEXTS):
         raise DataError(
             "an archive, a PDF or a file of an office program, not a text",
@@ -70,28 +69,30 @@ def _detect(head: bytes, file: Path, *, is_whole: bool) -> str:
         )
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "UTF-16"
-    if _decoded(head, "utf-8", is_whole=is_whole) is not None:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, is_whole)
+    except UnicodeDecodeError as error:
+        text = head.decode("utf-8", "replace")
+        wrong = text.count("\ufffd")
+        if sum(char > "\u07ff" for char in text) > 2 * wrong:  # Most of it is UTF-8, but damaged.
+            raise undecodable(file, UTF_8, error) from None
+    else:
         if 3 * head.count(0) > len(head):  # Letters in UTF-16 without its mark.
             raise undecodable(file)
         return UTF_8
-    if _seems_utf8(head):
-        raise undecodable(file, UTF_8, head)
-    texts = {
-        name: text
-        for name, codec in _OTHERS.items()
-        if (text := _decoded(head, codec, is_whole=is_whole)) and not _IN_NO_TEXT.search(text)
-    }
-    if not texts.keys() & {"GB18030", "Big5"}:
+    samples: dict[str, Text] = {}
+    for name, codec in _OTHERS.items():
+        with suppress(UnicodeDecodeError):
+            text = codecs.getincrementaldecoder(codec)().decode(head, is_whole)
+            if not _IN_NO_TEXT.search(text):
+                samples[name] = _("{} as {}", _sample(text), name)
+    if not samples.keys() & {"GB18030", "Big5"}:
         raise undecodable(file)
-    if len(texts) > 1:
-        samples = [_("{} as {}", _sample(text), name) for name, text in texts.items()]
-        raise DataError(
-            "the encoding is uncertain: {}",
-            join_parts(samples),
-            file=file,
-            hint=_("Name it: --option {}=NAME, or convert the file to UTF-8", OPTION),
-        )
-    return next(iter(texts))
+    if len(samples) > 1:
+        problem = _("the encoding is uncertain: {}", join_parts(list(samples.values())))
+        hint = _("Name it: --option {}=NAME, or convert the file to UTF-8", OPTION)
+        raise DataError(problem, file=file, hint=hint)
+    return next(iter(samples))
 
 
 def codec_of(encoding: str) -> str:
@@ -111,35 +112,13 @@ def codec_of(encoding: str) -> str:
     return UTF_8 if codecs.lookup(encoding).name == "utf-8" else _OTHERS.get(encoding, encoding)
 
 
-def _decoded(head: bytes, codec: str, *, is_whole: bool) -> str | None:
-    """The beginning of a text in an encoding; None if it is not in it."""
-    try:
-        return codecs.getincrementaldecoder(codec)().decode(head, is_whole)
-    except UnicodeDecodeError:
-        return None
-
-
-def _seems_utf8(head: bytes) -> bool:
-    """Whether most of a text is UTF-8, so that the rest is damaged."""
-    text = head.decode("utf-8", "replace")
-    wrong = text.count("\ufffd")
-    return sum(char > "\u07ff" for char in text) - wrong > wrong
-
-
-def undecodable(file: Path, encoding: str = "", data: bytes = b"") -> DataError:
-    """The error for a text that is not in an encoding, or in none of the known ones.
-
-    It names the first wrong byte of `data`.
-    """
+def undecodable(file: Path, encoding: str = "", error: UnicodeError | None = None) -> DataError:
+    """The error for a text that is not in an encoding, or in none of the known ones."""
     problem = _("the text is not UTF-8, UTF-16, GB18030 or Big5")
     if encoding:
         place = ""
-        try:
-            data.decode(codec_of(encoding))
-        except UnicodeDecodeError as error:
+        if isinstance(error, UnicodeDecodeError):
             place = _(": byte {} is not valid", error.start)
-        except UnicodeError:
-            pass
         problem = _("the text is not {}{}", encoding.upper().removesuffix("-SIG"), place)
     hint = _("Name its encoding: --option {}=NAME, or convert it to UTF-8", OPTION)
     return DataError(problem, file=file, hint=hint)

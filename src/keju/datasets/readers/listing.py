@@ -115,7 +115,7 @@ class Listing:
         if path not in self._texts:
             data, text = self.head(path), ""
             with suppress(KejuError, UnicodeError):
-                codec = codec_of(encoding_of(data, self.root / path, import_log().encoding))
+                codec = codec_of(import_log().encoding or encoding_of(data, self.root / path))
                 text = codecs.getincrementaldecoder(codec)("ignore").decode(data)
             self._texts[path] = text
         return self._texts[path]

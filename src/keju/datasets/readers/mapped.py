@@ -28,7 +28,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from keju.datasets.newlines import Newlines
-from keju.datasets.readers.base import Reader, source_text
+from keju.datasets.readers.base import Reader, join_names, source_text
 from keju.datasets.readers.boxes import boxes_in
 from keju.datasets.readers.cells import Record
 from keju.datasets.readers.choices import (
@@ -91,6 +91,9 @@ shows the items that it gives."""
 
 SOURCE_ID = "ID in the release: "
 """The beginning of the note of provenance with the ID of the source, where the item has another."""
+
+MOST_MISSING = 1000
+"""Missing files after which an import stops: the folder must be wrong."""
 
 _NUMBER = "\0"
 """The place in an id where its number among those that are the same without it follows."""
@@ -162,19 +165,11 @@ def read_mapped(
     """
     check_complete(mapping)
     columns = NamedColumns(mapping)
-    files = RecordFiles(src, writer, mapping, settings.images, skip=settings.skip_missing)
-    dropped = import_log().dropped
+    files = RecordFiles(src, writer, mapping, settings.images)
+    failures = _Failures(settings)
     transcriptions = _Transcriptions()
     places: dict[str, Place] = {}
     skipped = Counter[bool]()
-
-    def fail(place: Place, error: DataError | UsageError) -> None:
-        if settings.skip_invalid:
-            dropped.append((place.item, english_problem(error)))
-        elif isinstance(error, MissingFileError):
-            files.miss(error.name, place)
-        else:
-            raise error
 
     def read_records() -> Iterator[Record]:
         records = records_of(src, mapping)
@@ -190,20 +185,64 @@ def read_mapped(
         for item, __ in texts.items_of(read_records(), lambda *_failure: None):
             transcriptions.learn(item)
     maker = _ItemMaker(mapping, files, writer)
-    for item, place in maker.items_of(read_records(), fail):
+    for item, place in maker.items_of(read_records(), failures.take):
         if (first := places.setdefault(item.id, place)) is not place:
-            fail(place, _same_id(item, place, first))
+            failures.take(place, _same_id(item, place, first))
         else:
             writer.add(transcriptions.complete(item))
-    if dropped and not places:
+    if not places and (dropped := import_log().dropped):
         record, reason = dropped[0]
         raise DataError("no record is valid. The first error: {}", reason, file=src, item=record)
-    files.miss_images_of_texts()
+    for error in files.missing_images():
+        failures.take(error.place, error)
+    failures.check()
     yield from files.notes()
     if skipped[True]:
         total = skipped.total()
         yield _("skipped {} of {} records, since names does not match", skipped[True], total)
     yield from maker.notes()
+
+
+class _Failures:
+    """The errors of records: each is raised, or its record is dropped, as the settings say.
+
+    Missing files are counted, so that one error names several.
+    """
+
+    def __init__(self, settings: FileSettings) -> None:
+        self._settings = settings
+        self._missing: dict[str, Place] = {}
+
+    def take(self, place: Place, error: DataError | UsageError) -> None:
+        """Raise the error of a record, drop the record, or remember its missing file."""
+        is_missing = isinstance(error, MissingFileError)
+        if self._settings.skip_invalid or (is_missing and self._settings.skip_missing):
+            import_log().dropped.append((place.item, english_problem(error)))
+        elif isinstance(error, MissingFileError):
+            self._missing.setdefault(error.name, place)
+            if len(self._missing) == MOST_MISSING:
+                self.check(" …")
+        else:
+            raise error
+
+    def check(self, more: str = "") -> None:
+        """Raise an error about the missing files, if there are any."""
+        if not self._missing:
+            return
+        names = join_names(
+            _("{} (of {})", shortened(name), place_words(place.item))
+            for name, place in self._missing.items()
+        )
+        count = len(self._missing)
+        problem = n_(
+            "{n:,} file is missing: {}", "{n:,} files are missing: {}", count, names + more
+        )
+        hint = _(
+            "Correct image or texts in the mapping, give --option images=FOLDER, or skip these "
+            "records: --option skip-missing=yes"
+        )
+        file = next(iter(self._missing.values())).file
+        raise DataError(problem, file=file, hint=hint)
 
 
 def _same_id(item: Item, place: Place, other: Place) -> DataError:

@@ -265,6 +265,7 @@ class NamedColumns:
     def __init__(self, mapping: Mapping) -> None:
         self._mapping = mapping
         self._seen: set[str] = set()
+        self._files: set[Path] = set()
         self._wanted: dict[str, str] = {}
         self._optional: dict[str, tuple[str, str]] = {}
         for section, key, columns in _uses(mapping):
@@ -287,6 +288,7 @@ class NamedColumns:
         waiting: list[Record] = []
         size = _FIRST
         for record in records:
+            self._files.add(record.place.file)
             for column in sorted(record.cells.keys() - self._seen):
                 self._see(column, record.place)
             waiting.append(record)
@@ -328,6 +330,7 @@ class NamedColumns:
             "no record has a column {!r}.{}",
             column,
             did_you_mean(nearest_names(column, names)),
+            file=min(self._files) if len(self._files) == 1 else None,
             item=self._wanted[column],
             hint=_("Columns: {}", ", ".join(sorted(self._seen)[:40])),
         )

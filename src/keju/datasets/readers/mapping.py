@@ -47,7 +47,7 @@ _NUMBERED = re.compile(
 )
 
 Shape = Literal["list", "by-key"]
-AnswerIs = Literal["text", "from-0", "from-1", "letter"]
+_UNKNOWN = re.compile("Object contains unknown field `(.*)`")
 
 
 class Table(Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,7 +102,7 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
 
     preset: str = ""
     prompt: Literal["", "verbatim", "template", "own"] = ""
-    answer_is: AnswerIs | str = "text"
+    answer_is: Literal["text", "from-0", "from-1", "letter"] = "text"
     newlines: Literal["keep", "auto", "literal"] = "keep"
     drafts: bool = False
     shared_transcriptions: bool = False
@@ -126,12 +126,7 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
     values: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-_CHOICES = {
-    field.name: [*filter(None, list_allowed_values(field.type))]
-    for kind in (Mapping, Table)
-    for field in msgspec.structs.fields(kind)
-}
-"""The values that a key may have, where not every text is one."""
+_SECTIONS: dict[str, type[Struct]] = {"tables": Table, "items": Part, "lookup": Lookup}
 
 
 def as_tuple(columns: Columns) -> tuple[str, ...]:
@@ -156,47 +151,36 @@ def mapping_from(data: dict[str, Any], file: Path) -> Mapping:
     Raises:
         DataError: an unknown key or role, or a wrong value.
     """
-    _check_keys(file, "", data, Mapping.__struct_fields__)
-    kinds: dict[str, type[Struct]] = {"tables": Table, "items": Part, "lookup": Lookup}
-    for section, kind in kinds.items():
-        for row in data.get(section, ()):
-            if isinstance(row, dict):
-                _check_keys(file, f"[{section}]", row, kind.__struct_fields__)
-    metadata = data.get("metadata")
-    named = tuple(metadata) if isinstance(metadata, dict) else ()
-    named += tuple(data["columns"]) if isinstance(data.get("columns"), dict) else ()
-    for section, known in (
-        ("fields", ROLES),
-        ("constants", TEXTS),
-        ("values", (*TEXTS, "options", *named)),
-    ):
-        if isinstance(data.get(section), dict):
-            _check_keys(file, f"[{section}]", data[section], known)
     try:
         mapping = msgspec.convert(data, Mapping)
     except msgspec.ValidationError as error:
-        problem, __, place = str(error).partition(" - at ")
-        where = place.strip("`").removeprefix("$.")
-        raise _wrong(file, where, problem) from None
-    if mapping.answer_is not in _CHOICES["answer_is"] and not mapping.answer_is.startswith(TODO):
-        raise _wrong(file, "answer_is", f"Invalid enum value {mapping.answer_is!r}")
+        raise _wrong(file, str(error)) from None
+    for section, keys, known in (
+        ("fields", mapping.fields, ROLES),
+        ("constants", mapping.constants, TEXTS),
+        ("values", mapping.values, (*TEXTS, "options", *mapping.metadata, *mapping.columns)),
+    ):
+        for key in keys:
+            if key not in known:
+                raise DataError(unknown_name(key, known, "key"), file=file, item=f"[{section}]")
     return mapping
 
 
-def _wrong(file: Path, where: str, problem: str) -> DataError:
-    choices = _CHOICES.get(where.rpartition(".")[2])
-    hint = (
-        _("Use {}", ", ".join(map(str, choices)))
-        if choices
-        else _("See docs/formats.md, Mapping files")
-    )
-    return DataError(problem, file=file, item=where or None, hint=hint)
-
-
-def _check_keys(file: Path, section: str, found: dict[str, object], known: tuple[str, ...]) -> None:
-    for key in found:
-        if key not in known:
-            raise DataError(unknown_name(key, known, "key"), file=file, item=section or None)
+def _wrong(file: Path, error: str) -> DataError:
+    """An error of the parser, such as ``Invalid enum value 'x' - at `$.tables[0].shape```."""
+    problem, __, path = error.partition(" - at ")
+    place = path.strip("`").removeprefix("$.")
+    section = place.partition("[")[0]
+    kind = _SECTIONS.get(section, Mapping)
+    if unknown := _UNKNOWN.fullmatch(problem):
+        problem = unknown_name(unknown[1], kind.__struct_fields__, "key")
+        return DataError(problem, file=file, item=f"[{section}]" if section else None)
+    types = {each.name: each.type for each in msgspec.structs.fields(kind)}
+    choices = list_allowed_values(types.get(place.rpartition(".")[2]))
+    hint = _("See docs/formats.md, Mapping files")
+    if choices:
+        hint = _("Use {}", ", ".join(map(str, filter(None, choices))))
+    return DataError(problem, file=file, item=place or None, hint=hint)
 
 
 def tasks_called(text: str, domain: str = "") -> list[Task]:
@@ -215,10 +199,12 @@ def tasks_called(text: str, domain: str = "") -> list[Task]:
 
 def todos(mapping: Mapping) -> list[tuple[str, str]]:
     """The places of a mapping that a person must complete, each with what is there."""
-    return list(_todos("", msgspec.to_builtins(mapping)))
+    return list(_todos("", mapping))
 
 
 def _todos(place: str, value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Struct):
+        value = msgspec.structs.asdict(value)
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _todos(f"{place}.{key}" if place else key, inner)

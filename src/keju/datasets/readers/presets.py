@@ -9,11 +9,13 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import asdict
 
 from keju.datasets.readers.base import Detection, Reader
 from keju.datasets.readers.detecting import LOWEST
@@ -65,16 +67,57 @@ class PresetSettings(FileSettings, frozen=True, kw_only=True):
     ] = ""
 
 
-def _given_keys(settings: PresetSettings) -> dict[str, Any]:
-    """The keys of a mapping that settings state.
+def preset_reader(file: Path) -> Reader[PresetSettings]:
+    """The format of a preset."""
+    return reader_of(read_toml(file, Preset, hint="Correct the preset"))
+
+
+def reader_of(preset: Preset) -> Reader[PresetSettings]:
+    """The format whose mapping a preset has, or that is drafted with it."""
+
+    def read(src: Path, writer: DatasetWriter, settings: PresetSettings) -> Iterator[str]:
+        drafted = _mapping_for(src, preset, settings)
+        if todos := drafted.todos:
+            command = detect_command(src, "--write-map", Path("mapping.toml"))
+            hint = _("Write the mapping and complete it: {}", command)
+            raise DataError("not certain: {} = TODO: {}", *todos[0], file=src, hint=hint)
+        writer.declare(mapping=mapping_text(drafted))
+        yield from drafted.notes
+        yield from read_mapped(src, writer, drafted.mapping, settings)
+
+    detect = _detect_whole if preset.whole else _detect_drafted
+    return Reader(
+        preset.name,
+        preset.what,
+        preset.layout,
+        read,
+        PresetSettings,
+        partial(detect, preset) if preset.signs else None,
+        group_option="--option fields.group=COLUMN",
+        draft=lambda src: _mapping_for(src, preset, PresetSettings()),
+    )
+
+
+def _mapping_for(src: Path, preset: Preset, settings: PresetSettings) -> Drafted:
+    """A preset's whole mapping with the keys that settings state, or else a draft.
 
     Raises:
+        DataError: a table is not readable.
         UsageError: a list of columns is not one of TOML.
     """
-    keys = {key: getattr(settings, key) for key in settings.__struct_fields__}
-    keys["fields"] = {role: _columns(role, text) for role, text in settings.fields.items()}
-    of_files = FileSettings.__struct_fields__
-    return {key: value for key, value in keys.items() if value and key not in of_files}
+    given: dict[str, Any] = {
+        key: value
+        for key, value in asdict(settings).items()
+        if value and key not in FileSettings.__struct_fields__
+    }
+    if settings.fields:
+        given["fields"] = {role: _columns(role, text) for role, text in settings.fields.items()}
+    if not preset.whole:
+        return draft(src, preset if preset.signs else None, given)
+    keys = merge_keys({"preset": preset.name, **preset.mapping}, given)
+    constant = settings.constants.keys() - settings.fields.keys()
+    keys["fields"] = {r: names for r, names in keys.get("fields", {}).items() if r not in constant}
+    return Drafted(mapping_from(keys, Path("--option")))
 
 
 def _columns(role: str, text: str) -> object:
@@ -86,111 +129,52 @@ def _columns(role: str, text: str) -> object:
         raise UsageError('option fields.{}={}: write a list as ["A", "B"]', role, text) from None
 
 
-_PRESETS: dict[str, Preset] = {}
-"""The presets of formats, by name."""
-
-
-def preset_reader(file: Path) -> Reader[PresetSettings]:
-    """The format of a preset."""
-    return reader_of(read_toml(file, Preset, hint="Correct the preset"))
-
-
-def reader_of(preset: Preset) -> Reader[PresetSettings]:
-    """The format whose mapping a preset has, or that is drafted with it."""
-
-    def read(src: Path, writer: DatasetWriter, settings: PresetSettings) -> Iterator[str]:
-        drafted = _mapping_for(src, preset, _given_keys(settings))
-        if todos := drafted.todos:
-            command = detect_command(src, "--write-map", Path("mapping.toml"))
-            hint = _("Write the mapping and complete it: {}", command)
-            raise DataError("not certain: {} = TODO: {}", *todos[0], file=src, hint=hint)
-        writer.declare(mapping=mapping_text(drafted))
-        yield from drafted.notes
-        yield from read_mapped(src, writer, drafted.mapping, settings)
-
-    def detect(listing: Listing) -> Detection | None:
-        if preset.whole:
-            return _detect_whole(listing, preset)
-        files = _tables(listing, ["*"])
-        paths = filter(None, map(listing.path, files))
-        if not files or sum(path.stat().st_size for path in paths) > MOST_BYTES * 256:
-            return None
-        drafted = draft(listing.src, preset)
-        if not drafted.fit:
-            return None
-        todos = drafted.todos
-        what = _(
-            "{}: {} in {}, {}",
-            preset.benchmark or preset.name,
-            n_("{n:,} question", "{n:,} questions", drafted.rows),
-            n_("{n:,} file", "{n:,} files", len(files)),
-            _count_images(listing),
-        )
-        missing = _("{} = TODO: {}", *todos[0]) if todos else ""
-        return Detection(drafted.fit, what, missing=missing)
-
-    _PRESETS[preset.name] = preset
-    return Reader(
-        preset.name, preset.what, preset.layout, read, PresetSettings, detect if preset.signs
-        else None,
-        group_option="--option fields.group=COLUMN",
-    )  # fmt: skip
-
-
-def _mapping_for(src: Path, preset: Preset, given: dict[str, Any]) -> Drafted:
-    """A preset's whole mapping with the keys that a person states, or else a draft."""
-    if not preset.whole:
-        return draft(src, preset if preset.signs else None, given)
-    keys = merge_keys({"preset": preset.name, **preset.mapping}, given)
-    constant = given.get("constants", {}).keys() - given.get("fields", {}).keys()
-    keys["fields"] = {r: names for r, names in keys.get("fields", {}).items() if r not in constant}
-    return Drafted(mapping_from(keys, Path("--option")))
-
-
-def _tables(listing: Listing, patterns: Iterable[str]) -> list[PurePosixPath]:
-    """The tables of a source whose paths fit a pattern."""
+def _detect_drafted(preset: Preset, listing: Listing) -> Detection | None:
+    """Recognise a source by the mapping that is drafted for it."""
     files = listing.ending(*(suffix.lstrip(".") for suffix in SUFFIXES))
-    paths = list(patterns)
-    return [file for file in files if any(fnmatchcase(str(file), path) for path in paths)]
+    paths = filter(None, map(listing.path, files))
+    if not files or sum(path.stat().st_size for path in paths) > MOST_BYTES * 256:
+        return None
+    drafted = draft(listing.src, preset)
+    if not drafted.fit:
+        return None
+    what = _(
+        "{}: {} in {}, {}",
+        preset.benchmark or preset.name,
+        n_("{n:,} question", "{n:,} questions", drafted.rows),
+        n_("{n:,} file", "{n:,} files", len(files)),
+        n_("{n:,} image", "{n:,} images", len(listing.images)),
+    )
+    todos = drafted.todos
+    return Detection(drafted.fit, what, missing=_("{} = TODO: {}", *todos[0]) if todos else "")
 
 
-def _count_images(listing: Listing) -> str:
-    return n_("{n:,} image", "{n:,} images", len(listing.images))
-
-
-def _detect_whole(listing: Listing, preset: Preset) -> Detection | None:
-    """Recognise a source by the tables of a whole mapping: their paths, columns and tasks.
+def _detect_whole(preset: Preset, listing: Listing) -> Detection | None:
+    """Recognise a source by the tables of a whole mapping, or the texts of its images.
 
     A table with texts of a benchmark needs Chinese ones. Images alone may be of any source, so they
     fit least.
     """
     mapping = mapping_from(preset.mapping, Path(preset.name))
-    if not mapping.tables:
-        return _detect_pages(listing, preset, mapping)
-    paths = _tables(listing, (table.path for table in mapping.tables))
-    tables = [(path, listing.records(path)) for path in paths]
-    fits = [_fit_of(records, preset, mapping) for __, records in tables if records]
-    if not fits or not min(fits):
+    files = _fitting(listing, [table.path for table in mapping.tables] or preset.signs)
+    fit, missing = float(bool(files)), ""
+    if mapping.tables:
+        tables = filter(None, map(listing.records, files))
+        fit = min((_fit_of(records, preset, mapping) for records in tables), default=0)
+    elif not _fitting(listing, [re.sub(r"\{\w+\}", "*", path) for path in as_tuple(mapping.texts)]):
+        missing = _("images and texts with the paths {}", as_tuple(mapping.texts)[-1])
+    if not fit:
         return None
-    names = ", ".join(shortened(path.as_posix()) for path, records in tables[:3])
-    what = _("{}: {}, {}", preset.benchmark or preset.name, names, _count_images(listing))
-    return Detection(min(fits), what)
+    names = ", ".join(shortened(path.as_posix()) for path in files[:3])
+    images = n_("{n:,} image", "{n:,} images", len(listing.images))
+    what = _("{}: {}, {}", preset.benchmark or preset.name, names, images)
+    return Detection(fit, what, missing=missing)
 
 
-def _detect_pages(listing: Listing, preset: Preset, mapping: Mapping) -> Detection | None:
-    """Recognise images with texts by the paths of the texts."""
-
-    def has(patterns: Iterable[str]) -> bool:
-        return any(
-            fnmatchcase(str(file), pattern) for file in listing.files for pattern in patterns
-        )
-
-    if not has(preset.signs):
-        return None
-    texts = as_tuple(mapping.texts)
-    found_texts = has([re.sub(r"\{\w+\}", "*", path) for path in texts])
-    missing = "" if found_texts else _("images and texts with the paths {}", texts[-1])
-    return Detection(1, _("{}: {}", preset.name, _count_images(listing)), missing=missing)
+def _fitting(listing: Listing, patterns: Iterable[str]) -> list[PurePosixPath]:
+    """The files of a source that fit a pattern."""
+    several = list(patterns)
+    return [file for file in listing.files if any(fnmatchcase(str(file), p) for p in several)]
 
 
 def _fit_of(records: list[JsonObject], preset: Preset, mapping: Mapping) -> float:
@@ -224,17 +208,6 @@ DRAFTED = reader_of(
     )
 )
 """Drafts the mapping of a source that no other format reads."""
-
-
-def draft_by(reader: Reader[Any], src: Path) -> Drafted | None:
-    """The mapping by which a reader imports a source; None of a reader that has no preset.
-
-    Raises:
-        DataError: a table is not readable.
-    """
-    preset = _PRESETS.get(reader.name)
-    return _mapping_for(src, preset, {}) if preset else None
-
 
 _SHIPPED = Path(__file__).with_name("presets")
 

@@ -20,9 +20,6 @@ from keju.errors import DataError, UsageError, shortened
 from keju.items import ImageRef, Line
 from keju.texts import _, n_
 
-MOST_MISSING = 1000
-"""Missing files after which an import stops, unless it is to skip their records."""
-
 _MOST_PATHS = 10_000
 """Images whose paths are kept for further records."""
 
@@ -37,10 +34,12 @@ class MissingFileError(DataError):
 
     Attributes:
         name: the name, as the record has it.
+        place: the record.
     """
 
     def __init__(self, name: str, place: Place) -> None:
         self.name = name
+        self.place = place
         problem = _("the file {!r} is missing", shortened(name))
         super().__init__(problem, file=place.file, item=place_words(place.item) or None)
 
@@ -57,10 +56,7 @@ class RecordFiles:
         writer: DatasetWriter,
         mapping: Mapping,
         images: Path | None,
-        *,
-        skip: bool,
     ) -> None:
-        self._skip = skip
         self._root = src if src.is_dir() else src.parent
         self._mapping = mapping
         folders = [images] if images else [self._folder(each) for each in as_tuple(mapping.images)]
@@ -70,7 +66,6 @@ class RecordFiles:
         roots = folders if images else [*folders, self._root, self._root / "images"]
         self._finder = ImageFinder(roots, beside=images is None)
         self._writer = writer
-        self._missing: dict[str, Place] = {}
         self._paths: dict[tuple[str, Path, str], Path] = {}
         self._refs: dict[Path, ImageRef] = {}
         self._texts: set[Path] = set()
@@ -185,10 +180,10 @@ class RecordFiles:
         licence, address = constants.get("licence", ""), constants.get("source", "")
         return read_saved(path, licence=licence, address=address)
 
-    # ---- missing files
+    # ---- what belongs to no record
 
-    def miss_images_of_texts(self) -> None:
-        """Remember the files with lines that no image belongs to."""
+    def missing_images(self) -> Iterator[MissingFileError]:
+        """The images of the files with lines that no record names."""
         if self._mapping.text_form != "quads" or self._mapping.only or not self._root.is_dir():
             return
         for template in as_tuple(self._mapping.texts):
@@ -196,37 +191,10 @@ class RecordFiles:
             for file in files_under(self._root, {suffix}):
                 path = file.relative_to(self._root).as_posix()
                 if file not in self._texts and fnmatchcase(path, _BLANKS.sub("*", template)):
-                    self._missing[_("the image of {}", path)] = Place(file, path)
-
-    def miss(self, name: str, place: Place) -> None:
-        """Remember a missing file of a record.
-
-        Raises:
-            DataError: so many are missing that the folder must be wrong, unless they are skipped.
-        """
-        self._missing.setdefault(name, place)
-        if len(self._missing) >= MOST_MISSING and not self._skip:
-            raise self._missing_error(" …")
-
-    def _missing_error(self, more: str = "") -> DataError:
-        problem = n_(
-            "{n:,} file is missing: {}",
-            "{n:,} files are missing: {}",
-            len(self._missing),
-            self._missing_names() + more,
-        )
-        hint = _(
-            "Correct image or texts in the mapping, give --option images=FOLDER, or skip these "
-            "records: --option skip-missing=yes"
-        )
-        return DataError(problem, file=next(iter(self._missing.values())).file, hint=hint)
+                    yield MissingFileError(_("the image of {}", path), Place(file, path))
 
     def notes(self) -> Iterator[str]:
-        """The notes on records that were skipped, and on images that no item has.
-
-        Raises:
-            DataError: files are missing, and none is to be skipped.
-        """
+        """The notes on pages without text, and on images that no item has."""
         if self._empty:
             yield n_(
                 "{n:,} page without any text line, skipped: {}",
@@ -234,24 +202,9 @@ class RecordFiles:
                 len(self._empty),
                 join_names(self._empty),
             )
-        if self._missing and not self._skip:
-            raise self._missing_error()
-        if self._missing:
-            yield n_(
-                "skipped {n:,} record with missing files: {}",
-                "skipped {n:,} records with missing files: {}",
-                len(self._missing),
-                self._missing_names(),
-            )
         every = self._mapping.tables and not self._mapping.only
         if every and (unused := self._finder.unused(self._refs)):
             yield _("unused images: {:,}, e.g. {}", len(unused), join_names(unused, 3))
-
-    def _missing_names(self) -> str:
-        named = self._missing.items()
-        return join_names(
-            _("{} (of {})", shortened(name), place_words(place.item)) for name, place in named
-        )
 
 
 def _quad_lines(file: Path) -> tuple[Line, ...]:

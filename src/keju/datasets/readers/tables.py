@@ -363,7 +363,7 @@ def _head(file: Path) -> tuple[str, str]:
     with reading(file), plain_file(file).open("rb") as stream:
         head = stream.read(HEAD)
     check_pointer(head, file)
-    encoding = encoding_of(head, file, import_log().encoding)
+    encoding = import_log().encoding or encoding_of(head, file)
     return head.decode(codec_of(encoding), "ignore"), encoding
 
 
