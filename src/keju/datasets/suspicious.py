@@ -15,7 +15,7 @@ from keju.definitions import query_of
 from keju.errors import DataError, printable
 from keju.items import Item
 from keju.text import counted, is_han
-from keju.texts import Text, _, n_
+from keju.texts import Text, _
 
 LEAST_COPIED = 20
 """Minimum length in characters of a text that two images cannot be expected to share."""
@@ -29,12 +29,15 @@ _MARKUP = {
     "LaTeX": re.compile(r"\\[A-Za-z]{2,}|\\[\[\]()]"),
 }
 
-_REPLACED = re.compile("\ufffd|锟斤拷|錕斤拷|ï¿½")
-"""U+FFFD, and what becomes of it where UTF-8 is read as GBK or Latin-1."""
+_REPLACED = re.compile("锟斤拷|錕斤拷|ï¿½")
+"""What becomes of U+FFFD where UTF-8 is read as GBK or Latin-1."""
 
-_PRIVATE = re.compile("[\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff]")
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROLS = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff"
+_CONTROL = re.compile(f"[{_CONTROLS}]")
 """Control characters, except tab and line break, and lone surrogates."""
+
+_UNSHOWN = re.compile(f"[{_CONTROLS}\ue000-\uf8ff\ufdd0-\ufdef\ufffd-\uffff\U000f0000-\U0010ffff]")
+"""Control, private-use and replacement characters, and codes that are no characters."""
 
 _LIKE_HAN = re.compile("[\u2e80-\u2fdf\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _MOST_CODES = 5
@@ -110,69 +113,35 @@ def _name_of(item: Item) -> str:
 
 
 def _list_damage(item: Item) -> Iterator[Text]:
-    """Characters that no page shows, with a hint; each kind once.
+    """Characters that no page shows; a model cannot give them back, so a right answer has errors.
 
-    A model cannot give them back, so that a right answer has errors. U+FFFD is not counted
-    (`counted`), and what a model reads there is an insertion; a private-use character counts, and
-    the right character is a substitution. For how many characters of the page such codes are is
-    unknown, so that no scoring rule can correct this.
+    U+FFFD is not counted (`counted`), and what a model reads there is an insertion; a private-use
+    character counts, and the right character is a substitution. For how many characters of the page
+    such codes are is unknown, so that no scoring rule can correct this.
     """
-    references = {
-        "answer": item.answer,
-        "answer_simplified": item.answer_simplified,
-        "transcription": item.transcription or "",
-        "also_accepted": "".join(item.also_accepted),
-        "options": "".join(item.options),
-        "lines": "".join(line.text for line in item.lines),
-        **{f"fields.{name}": text for name, text in item.fields.items()},
+    texts = (item.answer, item.answer_simplified, item.transcription or "", *item.also_accepted)
+    others = (*item.options, *(line.text for line in item.lines), *item.fields.values())
+    characters = {
+        "id": [char for char in item.id if printable(char) != char],
+        "group": [char for char in item.group if printable(char) != char],
+        # Format characters in texts are not reported, because scoring ignores them.
+        "question": _CONTROL.findall(item.question),
+        "reference": _UNSHOWN.findall(_REPLACED.sub("\ufffd", "\n".join((*texts, *others)))),
     }
-    # One text may be stored in several fields.
-    if replaced := max((_REPLACED.findall(text) for text in references.values()), key=len):
-        yield n_(
-            "its reference has {n:,} replacement character U+FFFD, the trace of a wrong "
-            "decoding: they are not counted, and what a model reads there is an insertion",
-            "its reference has {n:,} replacement characters U+FFFD, the trace of a wrong "
-            "decoding: they are not counted, and what a model reads there is an insertion",
-            len(replaced),
-            hint=(
-                "Decode the source again in its own encoding, and import again. Write □ for a "
-                "character that cannot be read"
-            ),
-        )
-    if private := max((_PRIVATE.findall(text) for text in references.values()), key=len):
-        yield n_(
-            "its reference has {n:,} private-use character ({}), whose meaning only one font or "
-            "encoding knows: a model that reads the right character has an error",
-            "its reference has {n:,} private-use characters ({}), whose meaning only one font or "
-            "encoding knows: a model that reads the right character has an error",
-            len(private),
-            _format_codes(private),
-            hint=(
-                "Replace them by the Unicode character (fonts of the Kangxi dictionary, GBK and "
-                "Big5 with additions have tables), by a description such as ⿰木皆, or by □, and "
-                "import again"
-            ),
-        )
-    # Format characters in texts are not reported, because scoring ignores them.
-    invisible = {
-        name: [char for char in text if printable(char) != char]
-        for name, text in (("id", item.id), ("group", item.group))
-    }
-    for name, text in {"question": item.question, **references}.items():
-        invisible[name] = _CONTROL.findall(text)
-    for name, characters in invisible.items():
-        if characters:
+    for name, unshown in characters.items():
+        codes = [f"U+{ord(char):04X}" for char in dict.fromkeys(unshown)]
+        if codes:
             yield _(
-                "its {} contains invisible characters: {}",
+                "its {} contains characters that no page shows: {}",
                 name,
-                _format_codes(characters),
-                hint="Remove them, and import again",
+                ", ".join(codes[:_MOST_CODES]) + ("…" if len(codes) > _MOST_CODES else ""),
+                hint=(
+                    "Decode the source again in its own encoding, and import again. Replace "
+                    "private-use characters by the Unicode character (fonts of the Kangxi "
+                    "dictionary, GBK and Big5 with additions have tables), by a description such "
+                    "as ⿰木皆, or by □"
+                ),
             )
-
-
-def _format_codes(characters: Iterable[str]) -> str:
-    codes = [f"U+{ord(char):04X}" for char in dict.fromkeys(characters)]
-    return ", ".join([*codes[:_MOST_CODES], *(["…"] if len(codes) > _MOST_CODES else [])])
 
 
 class CopiedTexts:
