@@ -30,14 +30,14 @@ _MARKUP = {
 }
 
 _REPLACED = re.compile("锟斤拷|錕斤拷|ï¿½")
-"""What becomes of U+FFFD where UTF-8 is read as GBK or Latin-1."""
+"""Results of reading U+FFFD in UTF-8 as GBK or Latin-1."""
 
 _CONTROLS = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff"
 _CONTROL = re.compile(f"[{_CONTROLS}]")
 """Control characters, except tab and line break, and lone surrogates."""
 
 _UNSHOWN = re.compile(f"[{_CONTROLS}\ue000-\uf8ff\ufdd0-\ufdef\ufffd-\uffff\U000f0000-\U0010ffff]")
-"""Control, private-use and replacement characters, and codes that are no characters."""
+"""Control, private-use and replacement characters, and codes without a character."""
 
 _LIKE_HAN = re.compile("[\u2e80-\u2fdf\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _MOST_CODES = 5
