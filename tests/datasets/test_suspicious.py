@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from keju.datasets import mini
-from keju.datasets.readers import import_dataset
-from keju.datasets.store import Dataset
-from keju.datasets.suspicious import (
+from keju.datasets.checks import (
     LEAST_COPIED,
     suspicious_texts,
     text_fault,
 )
+from keju.datasets.readers import import_dataset
+from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.items import ImageRef, Item
 from keju.text import counted
