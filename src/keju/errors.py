@@ -36,7 +36,6 @@ from keju.texts import (
 )
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_WITHOUT_GLYPH = frozenset({"Co", "Cn"})
 _SENTENCE = {"en": ". ", "zh": "。"}
 _ENDS = (".", "?", "。", "？")
 
@@ -100,10 +99,7 @@ class DataError(KejuError):
 class ProblemsError(DataError):
     """Several problems of one source, recipe or table of settings; the text has a line for each.
 
-    Args:
-        lines: the problems, each with its place.
-        file: the source.
-        hint: the hints of all problems, which the lines contain already.
+    `lines` are the problems, each with its place and hint; `hint` has their hints again.
     """
 
     def __init__(
@@ -118,11 +114,9 @@ class ProblemsError(DataError):
 
 
 class PrerequisiteError(KejuError):
-    """A feature needs something that is not installed.
+    """A feature, e.g. ``"the OCR engine 'ppocr'"``, needs something that is not installed.
 
-    Args:
-        feature: the requested feature, e.g. ``"the OCR engine 'ppocr'"``.
-        install: the command or step that provides it.
+    `install` is the command or step that provides it.
     """
 
     def __init__(self, feature: str, install: str) -> None:
@@ -139,9 +133,7 @@ def error_text(error: BaseException) -> str:
 
 def english_problem(error: Exception) -> str:
     """The problem in English, as files store it, without place and hint of a `DataError`."""
-    if isinstance(error, DataError):
-        return in_english(error.problem)
-    return in_english(error_text(error))
+    return in_english(error.problem if isinstance(error, DataError) else error_text(error))
 
 
 def describe_exception(error: BaseException) -> str:
@@ -150,18 +142,17 @@ def describe_exception(error: BaseException) -> str:
     One without words (``MemoryError``, an ``assert``) is described by its cause too, and one whose
     words are a traceback by the last line of it.
     """
-    line = _words_of(error)
+    name, words = type(error).__name__, _words_of(error)
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    if not line and cause is not None and (reason := _words_of(cause)):
-        return f"{type(error).__name__} ({type(cause).__name__}: {reason})"
-    return f"{type(error).__name__}: {line}" if line else type(error).__name__
+    if not words and cause is not None and (reason := _words_of(cause)):
+        return f"{name} ({type(cause).__name__}: {reason})"
+    return f"{name}: {words}" if words else name
 
 
 def _words_of(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    if lines and lines[0].startswith("Traceback ("):
-        lines = lines[-1:]
-    return " ".join(" ".join(lines).split())
+    words = str(error).strip()
+    last = words.splitlines()[-1] if words.startswith("Traceback (") else words
+    return " ".join(last.split())
 
 
 def printable(text: str, *, glyphs: bool = False) -> str:
@@ -173,7 +164,7 @@ def printable(text: str, *, glyphs: bool = False) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    unseen = _UNSEEN | _WITHOUT_GLYPH if glyphs else _UNSEEN
+    unseen = _UNSEEN | {"Co", "Cn"} if glyphs else _UNSEEN
     return "".join(
         char.encode("unicode_escape").decode() if unicodedata.category(char) in unseen else char
         for char in text
@@ -193,10 +184,7 @@ def number_of(count: int, one: str, many: str = "") -> str:
 def unknown_name(name: str, known: Iterable[str], kind: str) -> str:
     """The text of an error about a name that does not exist: the nearest one, and all names.
 
-    Args:
-        name: as the user gave it.
-        known: the names that exist.
-        kind: the word for such a name, e.g. ``step``.
+    `kind` is the word for such a name, e.g. ``step``.
     """
     names = list(filter(None, known))
     return _(

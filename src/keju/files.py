@@ -1,4 +1,4 @@
-"""Files: atomic writes, locks, names, hashes, JSON, JSON lines and TOML.
+"""File functions: atomic writes, locks, names, hashes, JSON, JSON lines and TOML.
 
 Functions that read or write a user's path raise `UsageError` where it is an address, and
 `DataError`, with the file and the line, where the file cannot be read or written.

@@ -154,15 +154,14 @@ def _describe_other_file(source: bytes | Path) -> str:
         with source.open("rb") as stream:
             source = stream.read(512)
     head = source[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if head.startswith((b"<!doctype html", b"<html", b"<head", b"<body")):
-        return _("a web page, not an image")
-    if head.startswith((b"<?xml", b"<svg")):
-        return _("XML, not a raster image")
-    if head.startswith(b"%pdf"):
-        return _("a PDF, not an image")
-    if head.startswith(b"version https://git-lfs"):
-        return _("a Git LFS pointer, not the image itself")
-    return _("not an image in a format that keju reads")
+    beginnings = {
+        (b"<!doctype html", b"<html", b"<head", b"<body"): _("a web page, not an image"),
+        (b"<?xml", b"<svg"): _("XML, not a raster image"),
+        (b"%pdf",): _("a PDF, not an image"),
+        (b"version https://git-lfs",): _("a Git LFS pointer, not the image itself"),
+    }
+    texts = (text for begin, text in beginnings.items() if head.startswith(begin))
+    return next(texts, _("not an image in a format that keju reads"))
 
 
 def open_header(source: bytes | Path, *, name: str) -> Image.Image:
@@ -220,14 +219,12 @@ def frames_of(image: Image.Image, *, name: str) -> tuple[int, ...]:
     """
     if image.format == "MPO" or not getattr(image, "is_animated", False):
         return (0,)
-    frames, last = list[int](), 0
-    for last in _walk_frames(image):
-        if not _is_part(image):
-            frames.append(last)
-    image.seek(frames[0] if frames else 0)
-    if last >= MOST_FRAMES:
+    frames = [(number, _is_part(image)) for number in _walk_frames(image)]
+    pages = [number for number, is_part in frames if not is_part] or [0]
+    image.seek(pages[0])
+    if len(frames) > MOST_FRAMES:
         raise DataError("more than {:,} frames", MOST_FRAMES, file=name, hint="Split the file")
-    return tuple(frames) or (0,)
+    return tuple(pages)
 
 
 def _walk_frames(image: Image.Image) -> Iterator[int]:
@@ -249,11 +246,9 @@ def _is_part(image: Image.Image) -> bool:
     """Whether the frame of a TIFF is marked as a reduced copy of another one, or as a mask."""
     if not isinstance(image, TiffImagePlugin.TiffImageFile):
         return False
-    tags = image.tag_v2
-    marks = tags.get(_NEW_SUBFILE_TYPE, 0)
-    return bool(isinstance(marks, int) and marks & _REDUCED_OR_MASK) or (
-        tags.get(_SUBFILE_TYPE) == _OLD_REDUCED
-    )
+    marks = image.tag_v2.get(_NEW_SUBFILE_TYPE, 0)
+    is_marked = isinstance(marks, int) and bool(marks & _REDUCED_OR_MASK)
+    return is_marked or image.tag_v2.get(_SUBFILE_TYPE) == _OLD_REDUCED
 
 
 def check_sums(source: bytes | Path, image: Image.Image, *, name: str) -> None:
@@ -295,12 +290,12 @@ def upright(image: Image.Image) -> Image.Image:
     return image if orientation_of(image) == 1 else ImageOps.exif_transpose(image)
 
 
+# Settings with which an image is encoded again.
 _BEST: dict[str, dict[str, Any]] = {
     "JPEG": {"quality": 95, "subsampling": 0},
     "TIFF": {"compression": "tiff_adobe_deflate"},
     "WEBP": {"lossless": True},
 }
-"""Settings with which an image is encoded again."""
 
 
 def upright_file(data: bytes, *, name: str) -> bytes:

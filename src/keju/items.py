@@ -94,12 +94,8 @@ class PromptVariant(NamedTuple):
 
         ``own-ocr · traditional``, for example; empty for the default alone.
         """
-        others = list(among)
-        return " · ".join(
-            value
-            for place, (value, usual) in enumerate(zip(self, PromptVariant(), strict=True))
-            if value != usual or any(each[place] != value for each in others)
-        )
+        columns = zip(self, PromptVariant(), *among, strict=True)
+        return " · ".join(value for value, *others in columns if {value} != {*others})
 
 
 class Box(Record, frozen=True, kw_only=True):

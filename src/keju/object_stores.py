@@ -134,11 +134,9 @@ def is_address(path: Path | str) -> bool:
 
 
 def parse_address(path: Path | str) -> Address:
-    """The scheme, bucket and prefix of an address.
+    """The scheme, bucket and prefix of an address ``SCHEME://BUCKET/PREFIX``.
 
-    Raises:
-        UsageError: it is not ``SCHEME://BUCKET/PREFIX`` with a scheme of `STORES`. The error does
-            not repeat the address, which may contain a password.
+    The `UsageError` about another text does not repeat it, because it may contain a password.
     """
     if scheme := _SCHEME.match(str(path)):
         bucket, __, prefix = str(path)[scheme.end() :].partition("/")
@@ -350,11 +348,8 @@ def stage_output(out: Path, last: str) -> Iterator[Path]:
     """The folder to write: `out` itself, or a temporary folder if `out` is an address.
 
     The temporary folder is uploaded when the block ends without an error. `last` is the file
-    without which the folder is not complete.
-
-    Raises:
-        UsageError: the address is not valid, objects exist there, or another process uploads to it.
-        DataError: the store answers with an error.
+    without which the folder is not complete. An address at which objects exist, or to which another
+    process uploads, raises `UsageError`.
     """
     if not is_address(out):
         yield out
@@ -401,11 +396,7 @@ def cache_folder() -> Path:
 
 
 def cache_limit() -> int:
-    """The maximum size of the cache in bytes.
-
-    Raises:
-        UsageError: ``KEJU_CACHE_GB`` is not a positive number.
-    """
+    """The maximum size of the cache in bytes."""
     setting = os.environ.get("KEJU_CACHE_GB", "").strip()
     with suppress(ValueError):
         if (size := float(setting or 20)) > 0:
@@ -416,10 +407,7 @@ def cache_limit() -> int:
 
 
 class FileCache:
-    """Files by key. A file under its final name is complete. A file may be fetched twice.
-
-    `cache_folder` and `cache_limit` (in bytes) are the defaults.
-    """
+    """Files by key. A file under its final name is complete. A file may be fetched twice."""
 
     def __init__(self, folder: Path | None = None, limit: int | None = None) -> None:
         self.folder = folder or cache_folder()
@@ -427,10 +415,7 @@ class FileCache:
         self._added = self.limit  # The first addition measures what earlier processes left.
 
     def get(self, key: str, fetch: Callable[[Path], None]) -> Path:
-        """The file of a key, fetched if it is not in the cache; the content of a key never changes.
-
-        Errors of `fetch` are raised.
-        """
+        """The file of a key, whose content never changes; fetched if it is not in the cache."""
         path = self.path(key)
         try:
             os.utime(path)  # The time of its last use.

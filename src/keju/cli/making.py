@@ -145,8 +145,8 @@ def import_(
 
 def _print_suspicions(dataset: Path) -> None:
     """Print the first suspicious references; `keju data validate` prints all."""
+    from keju.datasets.checks import suspicious_texts
     from keju.datasets.store import Dataset
-    from keju.datasets.suspicious import suspicious_texts
 
     found = suspicious_texts(Dataset.open(dataset))
     for each in islice(found, _SUSPICIONS):

@@ -39,9 +39,8 @@ ITEMS_SHOWN = 3
 SECONDS = 10.0
 """Time limit of a preview. A reader that draws at random reads all images before the first item."""
 
-_TABLES, _COLUMNS, _NAMES, _FOLDERS = 5, 40, 5, 20
+_SUFFIXES, _ARCHIVES, _FOLDERS = 12, 5, 20
 _INNER_SECONDS = 10.0
-_TABULAR = ("csv", "tsv", "json", "jsonl", "ndjson", "parquet")
 
 
 class Preview(NamedTuple):
@@ -61,13 +60,14 @@ class Preview(NamedTuple):
 
 
 class SourceFiles(NamedTuple):
-    """The files of a source: their numbers by suffix, the columns of tables, the first names."""
+    """The files of a source: their numbers, also by suffix, and the first archives.
+
+    `complete` is whether all were examined.
+    """
 
     files: int
     complete: bool
     suffixes: dict[str, int]
-    tables: dict[str, tuple[str, ...]]
-    names: tuple[str, ...]
     archives: tuple[str, ...]
 
 
@@ -130,7 +130,11 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
         first = preview(reader, src, detection.options, seconds=seconds)
     names = {path.as_posix() for path in listing.files}
     dataset = MANIFEST in names and not names.isdisjoint((ITEMS, f"{PARTITIONED}/{part_name(0)}"))
-    files = _source_files(listing)
+    suffixes = Counter(path.suffix.casefold() or "(none)" for path in listing.files)
+    archives = tuple(path.as_posix() for path in listing.archives[:_ARCHIVES])
+    files = SourceFiles(
+        len(listing.files), listing.complete, dict(suffixes.most_common(_SUFFIXES)), archives
+    )
     return Examination(src, tuple(ranked), first, obstacle, files, dataset, inner, draft, problem)
 
 
@@ -158,22 +162,6 @@ def _inner(src: Path) -> Iterator[tuple[Path, Candidate]]:
             ranked = find_candidates(Listing(folder), FORMATS.list_usable())
             if _fits(ranked):
                 yield folder, ranked[0]
-
-
-def _source_files(listing: Listing) -> SourceFiles:
-    suffixes = Counter(path.suffix.casefold() or "(none)" for path in listing.files)
-    tables = {}
-    for path in listing.ending(*_TABULAR)[:_TABLES]:
-        columns = dict.fromkeys(key for row in listing.records(path, 5) for key in row)
-        tables[path.as_posix()] = tuple(columns)[:_COLUMNS]
-    return SourceFiles(
-        files=len(listing.files),
-        complete=listing.complete,
-        suffixes=dict(suffixes.most_common(12)),
-        tables=tables,
-        names=tuple(path.as_posix() for path in listing.files[:_NAMES]),
-        archives=tuple(path.as_posix() for path in listing.archives[:_NAMES]),
-    )
 
 
 def preview(

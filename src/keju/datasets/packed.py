@@ -42,6 +42,11 @@ _COLUMNS = {"path": {"dtype": "string", "_type": "Value"}, "image": {"_type": "I
 _FEATURES = msgspec.json.encode({"info": {"features": _COLUMNS}})
 
 
+def table_name(number: int) -> str:
+    """The name of a table; numbers begin at 0."""
+    return TABLES.replace("*", f"{number:05d}")
+
+
 def write_packed(
     refs: Iterable[ImageRef], read: Callable[[ImageRef], bytes], out: Path
 ) -> list[Path]:
@@ -56,7 +61,7 @@ def write_packed(
     schema = pa.schema([("path", pa.string()), ("image", image)], {b"huggingface": _FEATURES})
     files = []
     for number, groups in enumerate(_shards(refs)):
-        files.append(out / TABLES.replace("*", f"{number:05d}"))
+        files.append(out / table_name(number))
         # Images are compressed already: compressing them again makes reading slower and saves
         # nothing.
         compression = {"path": "zstd", "image.bytes": "none", "image.path": "zstd"}

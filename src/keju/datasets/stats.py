@@ -204,16 +204,15 @@ def _measures() -> list[pl.Expr]:
 
 
 def _domains(items: pl.DataFrame) -> pl.DataFrame:
-    multiple_choice = pl.col("format") == "MCQ"
-    counts = [
-        pl.col("task").n_unique().alias("n_task"),
-        pl.col("task").filter(multiple_choice).n_unique().alias("n_mcq_task"),
-        pl.col("task").filter(~multiple_choice).n_unique().alias("n_qa_task"),
+    names, is_choice = pl.col("task"), pl.col("format") == "MCQ"
+    measures = [
+        names.n_unique().alias("n_task"),
+        names.filter(is_choice).n_unique().alias("n_mcq_task"),
+        names.filter(~is_choice).n_unique().alias("n_qa_task"),
+        *_measures(),
     ]
-    by_domain = _measured(items, ("benchmark", "domain"), [*counts, *_measures()])
-    whole = items.select(
-        pl.lit("").alias("benchmark"), pl.lit(OVERALL).alias("domain"), *counts, *_measures()
-    )
+    whole = items.select(pl.lit("").alias("benchmark"), pl.lit(OVERALL).alias("domain"), *measures)
+    by_domain = _measured(items, ("benchmark", "domain"), measures)
     return pl.concat([_with_texts(by_domain), whole])
 
 
@@ -256,11 +255,8 @@ def _strata(items: pl.DataFrame) -> pl.DataFrame:
         counted = rows.group_by(label.alias("name")).agg(
             pl.len().alias("questions"), pl.col("path").drop_nulls().n_unique().alias("images")
         )
-        tables.append(
-            counted.select(pl.lit(kind).alias("stratum"), "name", "questions", "images").sort(
-                -pl.col("questions").cast(pl.Int64), "name"
-            )
-        )
+        counted = counted.sort("questions", "name", descending=[True, False])
+        tables.append(counted.select(pl.lit(kind).alias("stratum"), pl.all()))
     return pl.concat(tables)
 
 

@@ -17,15 +17,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from functools import cached_property
+from contextlib import suppress
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from keju.datasets.manifest import (
+    DEFINITIONS,
     FORMAT,
     HASHED_HEAD,
     IMAGES,
+    ITEMS,
     MANIFEST,
+    PARTITIONED,
     UNFINISHED,
     DatasetManifest,
     altered,
@@ -34,7 +38,7 @@ from keju.datasets.manifest import (
     items_hash,
     know_stored,
 )
-from keju.datasets.packed import TABLES, Packed
+from keju.datasets.packed import TABLES, Packed, table_name
 from keju.datasets.table import (
     RowIndex,
     arrow_table,
@@ -45,18 +49,25 @@ from keju.datasets.table import (
     write_items,
 )
 from keju.datasets.writing import DatasetWriter
+from keju.definitions.registry import FILE
 from keju.errors import DataError, UsageError
-from keju.files import read_json, sha256_bytes
+from keju.files import read_json, sha256_bytes, sha256_file, write_atomic
 from keju.items import ImageRef, Item
 from keju.local_paths import check_local, shell_quoted
 from keju.notebook import block, facts, folded, table
-from keju.object_stores import is_address
+from keju.object_stores import (
+    FileCache,
+    MissingObjectError,
+    ObjectFolder,
+    StoredObject,
+    cache_folder,
+    is_address,
+    parse_address,
+)
 from keju.texts import Text, _
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from keju.datasets.remote import RemoteDataset
 
 __all__ = [
     "Dataset",
@@ -104,12 +115,17 @@ class Dataset:
     """A finished dataset, open for reading."""
 
     def __init__(
-        self, path: Path, manifest: DatasetManifest, remote: RemoteDataset | None = None
+        self,
+        path: Path,
+        manifest: DatasetManifest,
+        objects: ObjectFolder | None = None,
+        folder: Path | None = None,
     ) -> None:
         self.path = path
         self.manifest = manifest
-        self._remote = remote
-        self._folder = remote.path if remote else path
+        self._objects = objects
+        # Of a dataset at an address the folder in the cache, with all but the images.
+        self._folder = folder or path
         self._root = self._folder.resolve()
 
     @classmethod
@@ -124,12 +140,10 @@ class Dataset:
                 definition of its benchmark is registered.
             PluginError: a plug-in that a definition names is missing.
         """
-        remote = None
+        objects, folder = None, path
         if is_address(path):
-            from keju.datasets.remote import RemoteDataset  # noqa: PLC0415 - of an extra
-
-            remote = RemoteDataset(path)
-        folder = remote.path if remote else path
+            objects = ObjectFolder(parse_address(path))
+            folder = _fetch_description(objects)
         check_local(folder)
         file = folder / MANIFEST
         if not file.is_file():
@@ -144,23 +158,33 @@ class Dataset:
                 hint="Use the keju version that wrote it",
             )
         know_stored(folder)
-        return cls(path, manifest, remote)
+        return cls(path, manifest, objects, folder)
 
     def with_manifest(self, manifest: DatasetManifest) -> Dataset:
         """The same items and images with another manifest."""
-        return Dataset(self.path, manifest, self._remote)
+        return Dataset(self.path, manifest, self._objects, self._folder)
 
     @property
     def address(self) -> str:
         """The address of the dataset; empty if it is a local directory."""
-        return str(self._remote.folder) if self._remote else ""
+        return str(self._objects or "")
 
     @property
     def items_path(self) -> Path:
         """The path of the items: items.parquet, or the directory of its parts."""
-        if self._remote:
-            self._remote.fetch_items()
+        for part in self._item_objects:
+            path = self._folder / part.name
+            is_whole = path.is_file() and path.stat().st_size == part.size
+            if self._objects and not is_whole and ".." not in part.name.split("/"):
+                self._objects.download(part.name, path)
         return find_items(self._folder)
+
+    @cached_property
+    def _item_objects(self) -> list[StoredObject]:
+        if self._objects is None:
+            return []
+        table = self._objects.find(ITEMS)
+        return [table] if table else list(self._objects.list(PARTITIONED))
 
     @property
     def images_dir(self) -> Path:
@@ -224,10 +248,17 @@ class Dataset:
 
     @cached_property
     def packed(self) -> Packed | tuple[()]:
-        """The images in tables; empty where they are separate files."""
-        if self._remote:
-            return self._remote.packed()
-        return Packed(self._folder) if any(self._folder.glob(TABLES)) else ()
+        """The images in tables, at an address read in place; empty where they are separate."""
+        if self._objects is None:
+            return Packed(self._folder) if any(self._folder.glob(TABLES)) else ()
+        files: list[tuple[str, IO[bytes]]] = []
+        while self._objects.find(name := table_name(len(files))):
+            files.append((f"{self._objects}/{name}", self._objects.open(name)))
+        return Packed(self._folder, files) if files else ()
+
+    @cached_property
+    def _cache(self) -> FileCache:
+        return FileCache()
 
     def image_path(self, ref: ImageRef) -> Path:
         """The path of an image that is a separate file, at an address fetched into the cache.
@@ -236,7 +267,9 @@ class Dataset:
             DataError: see `check_image_path`; or the image cannot be fetched.
         """
         self.check_image_path(ref)
-        return self._remote.image_path(ref) if self._remote else self.path / ref.path
+        if self._objects is None:
+            return self.path / ref.path
+        return self._cache.get(f"sha256:{ref.sha256}", partial(_fetch_image, self._objects, ref))
 
     def check_image_path(self, ref: ImageRef) -> None:
         """Raise `DataError` if a path leaves the dataset: by ``..``, a link or as an absolute path.
@@ -246,7 +279,7 @@ class Dataset:
         plain = PurePosixPath(ref.path)
         unsafe = plain.is_absolute() or not plain.parts or ".." in plain.parts
         unsafe = unsafe or any(mark in ref.path for mark in ("\\", "\0", ":"))
-        if not unsafe and not self._remote:
+        if not unsafe and self._objects is None:
             try:
                 unsafe = not (self.path / plain).resolve().is_relative_to(self._root)
             except (OSError, RuntimeError):
@@ -261,13 +294,12 @@ class Dataset:
 
     def image_bytes(self, ref: ImageRef) -> bytes:
         """The bytes of an image, as they were imported."""
-        path = self.path / ref.path
         if self.packed and ref.path in self.packed:
             data = self.packed.image_bytes(ref.path)
+        elif self._objects:
+            data = self._fetched_bytes(ref)
         else:
-            self.check_image_path(ref)
-            if self._remote:
-                return self._remote.image_bytes(ref)
+            path = self.image_path(ref)
             try:
                 data = path.read_bytes() if path.stat().st_size == ref.size else b""
             except OSError as error:
@@ -276,5 +308,38 @@ class Dataset:
                     problem = _("the image is missing")
                 raise DataError(problem, file=path, hint="Import the dataset again") from None
         if sha256_bytes(data) != ref.sha256:
-            raise altered(path)
+            raise altered(f"{self._objects or self.path}/{ref.path}")
         return data
+
+    def _fetched_bytes(self, ref: ImageRef) -> bytes:
+        for _attempt in range(2):
+            path = self.image_path(ref)
+            with suppress(FileNotFoundError):  # Another process removed it from the cache.
+                data = path.read_bytes()
+                if sha256_bytes(data) == ref.sha256:
+                    return data
+                path.unlink(missing_ok=True)
+        return b""
+
+
+def _fetch_description(objects: ObjectFolder) -> Path:
+    """Copy dataset.json and the definitions of a dataset into a folder of the cache."""
+    try:
+        manifest = objects.read(MANIFEST)
+    except MissingObjectError:
+        raise UsageError("{}: there is no dataset (no object {})", objects, MANIFEST) from None
+    folder = cache_folder() / "datasets" / sha256_bytes(f"{objects}\n".encode() + manifest)
+    names = [FILE] if objects.find(FILE) else []
+    names += [file.name for file in objects.list(DEFINITIONS)]
+    for name in names:
+        if ".." not in name.split("/"):
+            objects.download(name, folder / name)
+    write_atomic(folder / MANIFEST, manifest)
+    return folder
+
+
+def _fetch_image(objects: ObjectFolder, ref: ImageRef, path: Path) -> None:
+    objects.download(ref.path, path)
+    if path.stat().st_size != ref.size or sha256_file(path) != ref.sha256:
+        path.unlink(missing_ok=True)
+        raise altered(f"{objects}/{ref.path}")

@@ -9,10 +9,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
-from keju.datasets.checks import CommonFindings, Finding, check_item, first_name
+from keju.datasets.checks import (
+    CommonFindings,
+    CopiedTexts,
+    Finding,
+    check_item,
+    check_texts,
+    first_name,
+)
 from keju.datasets.manifest import HASHED_HEAD, MANIFEST, hashed_line
 from keju.datasets.store import Dataset
-from keju.datasets.suspicious import CopiedTexts, check_texts
 from keju.datasets.table import iter_items
 from keju.errors import DataError
 from keju.images import probe_image

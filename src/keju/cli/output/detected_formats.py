@@ -198,9 +198,6 @@ def _others(head: str, found: Examination, others: tuple[Candidate, ...]) -> Ite
 
 def _nothing(found: Examination) -> Iterator[str]:
     yield _("No format fits.")
-    for name, columns in found.files.tables.items():
-        yield _("  {}: {}", name, ", ".join(columns) or _("no records found"))
-    yield _("  first files: {}", ", ".join(found.files.names))
     yield from _others(_("The nearest formats:"), found, found.candidates)
     if found.inner:
         yield _("Folders in it that a format fits:")
