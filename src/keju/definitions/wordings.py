@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -130,6 +129,18 @@ class _PromptFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _OWN_MARK = "@"
 """The mark in the names of users' own wordings."""
 
+
+def _read_declared() -> dict[str, Wording]:
+    declared: dict[str, Wording] = {}
+    for file in (folder.joinpath(_FILE) for folder in list_shipped_folders()):
+        if file.is_file():
+            declared |= msgspec.toml.decode(file.read_bytes(), type=dict[str, Wording])
+    return declared | shipped_toml("keju.definitions", f"data/{_FILE}", dict[str, Wording])
+
+
+DECLARED: Mapping[str, Wording] = _read_declared()
+"""Every wording that keju or a benchmark's folder declares, by name."""
+
 _OWN: dict[str, Wording] = {}
 """The wordings of users that this process has read, by their name with the hash."""
 
@@ -159,9 +170,9 @@ def wording(name: str) -> Wording:
     """
     if name == RELEASED:
         return Wording(what="as the benchmark released its prompts", source="")
-    if declared := _OWN.get(name) or wordings().get(name):
+    if declared := _OWN.get(name) or DECLARED.get(name):
         return declared
-    names = "; ".join(f"{key} ({about.what})" for key, about in wordings().items())
+    names = "; ".join(f"{key} ({about.what})" for key, about in DECLARED.items())
     raise UsageError(
         "no wording {!r}. Wordings: {}; {}; or your own with --prompts FILE", name, RELEASED, names
     )
@@ -194,17 +205,7 @@ def wording_skip_reason(item: Item, name: str) -> str:
 
 def known_wordings() -> tuple[Wording, ...]:
     """Every wording of keju and of the user that this process knows."""
-    return (*wordings().values(), *_OWN.values())
-
-
-@cache
-def wordings() -> Mapping[str, Wording]:
-    """Every wording that keju or a benchmark's folder declares, by name."""
-    declared: dict[str, Wording] = {}
-    for file in (folder.joinpath(_FILE) for folder in list_shipped_folders()):
-        if file.is_file():
-            declared |= msgspec.toml.decode(file.read_bytes(), type=dict[str, Wording])
-    return declared | shipped_toml("keju.definitions", f"data/{_FILE}", dict[str, Wording])
+    return (*DECLARED.values(), *_OWN.values())
 
 
 def read_prompts(path: Path) -> str:
