@@ -13,7 +13,7 @@ from keju import __version__
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.definitions import Definition, benchmark, parse_definition
-from keju.definitions.bibtex import KEJU_AUTHOR, KEJU_TITLE, benchmark_entry, keju_entry
+from keju.definitions.draft import KEJU_AUTHOR, KEJU_TITLE, benchmark_entry, keju_entry
 from keju.runs import RunFolder, RunManifest
 from tests.support import commanding
 

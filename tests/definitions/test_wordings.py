@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import prompt_of
-from keju.definitions.wordings import wording, wording_skip_reason, wordings
+from keju.definitions.wordings import DECLARED, wording, wording_skip_reason
 from keju.errors import UsageError
 from keju.items import Box, Item
 from keju.models import ModelOptions
@@ -187,7 +187,7 @@ def test_every_declared_wording_has_a_prompt_for_each_of_its_forms(dataset: Path
     assert wording_skip_reason(items["a#Where"], GEMINI) == ""
     assert "recognition/Where" in wording_skip_reason(items["a#How"], GEMINI)
     assert "no prompt" in wording_skip_reason(items["a#What"], GEMINI)
-    for each in wordings().values():
+    for each in DECLARED.values():
         assert each.what
         assert each.source
         assert each.prompts or each.forms

@@ -32,7 +32,7 @@ def cite(
     An entry contains only fields that the paper or its web page states.
     Example: keju cite my-run > my-run.bib
     """
-    from keju.definitions.bibtex import benchmark_entry, keju_entry
+    from keju.definitions.draft import benchmark_entry, keju_entry
 
     found, version = _cited(what)
     entries = [*map(benchmark_entry, found), keju_entry(version)]

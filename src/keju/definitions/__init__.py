@@ -1,8 +1,5 @@
 """Definitions of benchmarks and their tasks, as data."""
 
-from keju.definitions.forms import QuestionForms as QuestionForms
-from keju.definitions.forms import question_form as question_form
-from keju.definitions.forms import question_forms_of as question_forms_of
 from keju.definitions.prompts import choices_of as choices_of
 from keju.definitions.prompts import options_in as options_in
 from keju.definitions.prompts import options_of as options_of
@@ -51,4 +48,7 @@ from keju.definitions.units import Units as Units
 from keju.definitions.units import describe_ungrouped as describe_ungrouped
 from keju.definitions.units import describe_units as describe_units
 from keju.definitions.units import units_of as units_of
+from keju.definitions.wordings import QuestionForms as QuestionForms
+from keju.definitions.wordings import question_form as question_form
+from keju.definitions.wordings import question_forms_of as question_forms_of
 from keju.definitions.wordings import read_prompts as read_prompts

@@ -1,4 +1,4 @@
-"""A draft of a definition file, and the prompts of a definition with sample content."""
+"""Texts for users: the draft of a definition file, sample prompts of a definition, and BibTeX."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from keju.definitions.schema import BLANK, NAME, Definition, Query, Task, parse_
 from keju.errors import UsageError
 from keju.files import write_atomic
 from keju.items import Item
+
+KEJU_TITLE = "keju: build, run, score and audit multimodal benchmarks of Chinese classical studies"
+KEJU_AUTHOR = "The keju maintainers"
 
 _OPTIONS = ("唐代", "宋代", "元代", "明代")
 
@@ -70,3 +73,25 @@ def sample_prompts(definition: Definition) -> Iterator[SamplePrompt]:
             )
             letters = "ABCD" if item.options else ""
             yield SamplePrompt(task, query, prompt_of(item), letters)
+
+
+def keju_entry(version: str) -> str:
+    """The BibTeX entry of keju in a version."""
+    version = re.sub(r"[^A-Za-z0-9.+-]", "", version)  # Of a run's file: it may be anything.
+    return (
+        "@misc{keju,\n"
+        f"  author = {{{{{KEJU_AUTHOR}}}}},\n"
+        f"  title = {{{{{KEJU_TITLE}}}}},\n"
+        f"  version = {{{version}}},\n"
+        f"  note = {{Software, version {version}. Licence: Apache-2.0}},\n"
+        "}\n"
+    )
+
+
+def benchmark_entry(definition: Definition) -> str:
+    """The BibTeX entry in a benchmark's definition; without one, its citation as a comment."""
+    if definition.bibtex:
+        return f"{definition.bibtex.strip()}\n"
+    facts = definition.title or definition.name, definition.citation, definition.url
+    # BibTeX ignores text between entries, in which an @ would begin one.
+    return " ".join(" ".join(("%", *facts)).replace("@", "(at)").split()) + "\n"

@@ -48,29 +48,26 @@ OWN_BENCHMARK = "pages"
 
 _NOT_ONE = "not a benchmark definition"
 
-_known: dict[str, Definition] = {}
-_tasks: dict[str, Task] = {}
+
+def _read_bundled() -> Iterator[Definition]:
+    own_pages = files("keju.definitions").joinpath("data", "pages.toml")
+    for file in (*(folder.joinpath(FILE) for folder in list_shipped_folders()), own_pages):
+        folder = Path(str(file)).parent
+        yield parse_definition(file.read_text("utf-8"), "keju", bundled=True, folder=folder)
 
 
-def _all() -> dict[str, Definition]:
-    if not _known:
-        own_pages = files("keju.definitions").joinpath("data", "pages.toml")
-        for file in (*(folder.joinpath(FILE) for folder in list_shipped_folders()), own_pages):
-            folder = Path(str(file)).parent
-            new = parse_definition(file.read_text("utf-8"), "keju", bundled=True, folder=folder)
-            _known[new.name] = new
-            _tasks.update((own.id, own) for own in new.tasks)
-    return _known
+_known = {bundled.name: bundled for bundled in _read_bundled()}
+_tasks = {own.id: own for bundled in _known.values() for own in bundled.tasks}
 
 
 def definitions() -> tuple[Definition, ...]:
     """The registered definitions, bundled ones first."""
-    return tuple(_all().values())
+    return tuple(_known.values())
 
 
 def definition(name: str) -> Definition | None:
     """The definition of that name, registered or installed."""
-    if name not in _all():
+    if name not in _known:
         _register_installed(lambda installed: installed.name == name)
     return _known.get(name)
 
@@ -79,7 +76,7 @@ def benchmark(name: str) -> Definition:
     """The definition of the benchmark of that name."""
     if entry := definition(name):
         return entry
-    raise UsageError(unknown_name(name, _all(), "benchmark"), hint=describe_broken() or None)
+    raise UsageError(unknown_name(name, _known, "benchmark"), hint=describe_broken() or None)
 
 
 def benchmark_title(name: str) -> str:
@@ -95,7 +92,7 @@ def official_source(name: str) -> str:
 
 def is_shipped(name: str) -> bool:
     """Whether the definition of that name is bundled."""
-    return name in _all() and _known[name].shipped
+    return name in _known and _known[name].shipped
 
 
 def folder_of(name: str) -> Path | None:
@@ -116,7 +113,7 @@ def file_of(name: str) -> Path | None:
 
     None if keju ships the definition, a plug-in has it, or a dataset or run contains it.
     """
-    entry = _all().get(name)
+    entry = _known.get(name)
     if entry is None or entry.shipped or not entry.folder:
         return None
     file = Path(entry.place)
@@ -140,7 +137,6 @@ def definition_texts(names: Iterable[str]) -> dict[str, str]:
 
 def tasks() -> tuple[Task, ...]:
     """The tasks of all registered benchmarks: of papers, of own pages, and of others as loaded."""
-    _all()
     return tuple(_tasks.values())
 
 
@@ -164,7 +160,6 @@ def task(task_id: str) -> Task:
 
 def has_task(task_id: str) -> bool:
     """Whether there is a task with that id, of a registered or installed benchmark."""
-    _all()
     if task_id not in _tasks:
         _register_installed(lambda installed: any(own.id == task_id for own in installed.tasks))
     return task_id in _tasks
@@ -249,7 +244,7 @@ def register_definition(text: str, place: str, folder: Path | None = None) -> De
         place: its location, for messages.
         folder: the file's directory, if the user named the file.
     """
-    entry = next((own for own in _all().values() if own.text == text), None)
+    entry = next((own for own in _known.values() if own.text == text), None)
     if entry is None:
         new = parse_definition(text, place, folder=folder)
         entry = _known.get(new.name)
@@ -275,7 +270,6 @@ def register_all_installed() -> None:
 
 
 def _register_installed(wanted: Callable[[Definition], bool]) -> None:
-    _all()
     for new in _iter_installed():
         if new.name not in _known and wanted(new):
             _register(new)

@@ -1,21 +1,20 @@
-"""Prompt wordings in addition to the published ones: declared by keju, or a user's own.
+"""Question forms by name, and prompt wordings of them beside the published ones.
 
-A user's own wording is a prompt file (``keju run --prompts FILE``, `read_prompts`), named
-``NAME@HASH`` after file and content, so that no name has two texts. Reading a prompt file or a run
-registers its wordings (`register_wordings`).
+A wording is declared by keju, or is a user's own: a prompt file (``keju run --prompts FILE``,
+`read_prompts`), named ``NAME@HASH`` after file and content, so that no name has two texts. Reading
+a prompt file or a run registers its wordings (`register_wordings`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from keju.definitions.forms import name_forms
 from keju.definitions.registry import task
 from keju.definitions.schema import BLANK, Query
 from keju.errors import DataError, UsageError, error_text, unknown_name
@@ -31,6 +30,47 @@ RELEASED = "released"
 _FILE = "wordings.toml"
 _NAME = re.compile(r"\w[\w.-]{0,39}")
 _HINT = "See docs/prompts.md"
+
+
+class QuestionForm(NamedTuple):
+    """A task, or one question form of it, by its name such as ``recognition/Where``."""
+
+    name: str
+
+    def takes(self, task_id: str, query: str) -> bool:
+        """Whether this form includes the questions of that task and query."""
+        return self.name in {task_id, f"{task_id}/{query}"}
+
+
+class QuestionForms:
+    """The question forms that ``--task`` names. Without ``--task`` all forms are included."""
+
+    def __init__(self, names: Iterable[str] | None) -> None:
+        self.forms = None if names is None else tuple(map(question_form, names))
+
+    def takes(self, item: Item) -> bool:
+        """Whether an item's question has one of these forms."""
+        return self.forms is None or any(form.takes(item.task, item.query) for form in self.forms)
+
+
+def question_form(name: str) -> QuestionForm:
+    """The question form of that name: ``TASK``, or ``TASK/QUERY``."""
+    task_id, separator, query = name.partition("/")
+    queries = [declared.name for declared in task(task_id).queries]
+    if separator and (not query or query not in queries):
+        raise UsageError(unknown_name(name, name_forms(task_id, queries), "question form"))
+    return QuestionForm(name)
+
+
+def name_forms(task_id: str, queries: Iterable[str]) -> list[str]:
+    """The names of the question forms of a task; one without a name is that of the task."""
+    return [f"{task_id}/{query}" if query else task_id for query in queries]
+
+
+def question_forms_of(items: Iterable[Item]) -> list[str]:
+    """The names of the tasks of these items, and of their question forms if a task has several."""
+    places = {(item.task, query) for item in items for query in ("", item.query)}
+    return [name for task_id, query in sorted(places) for name in name_forms(task_id, [query])]
 
 
 class WordedPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -89,6 +129,18 @@ class _PromptFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _OWN_MARK = "@"
 """The mark in the names of users' own wordings."""
 
+
+def _read_declared() -> dict[str, Wording]:
+    declared: dict[str, Wording] = {}
+    for file in (folder.joinpath(_FILE) for folder in list_shipped_folders()):
+        if file.is_file():
+            declared |= msgspec.toml.decode(file.read_bytes(), type=dict[str, Wording])
+    return declared | shipped_toml("keju.definitions", f"data/{_FILE}", dict[str, Wording])
+
+
+DECLARED: Mapping[str, Wording] = _read_declared()
+"""Every wording that keju or a benchmark's folder declares, by name."""
+
 _OWN: dict[str, Wording] = {}
 """The wordings of users that this process has read, by their name with the hash."""
 
@@ -118,9 +170,9 @@ def wording(name: str) -> Wording:
     """
     if name == RELEASED:
         return Wording(what="as the benchmark released its prompts", source="")
-    if declared := _OWN.get(name) or wordings().get(name):
+    if declared := _OWN.get(name) or DECLARED.get(name):
         return declared
-    names = "; ".join(f"{key} ({about.what})" for key, about in wordings().items())
+    names = "; ".join(f"{key} ({about.what})" for key, about in DECLARED.items())
     raise UsageError(
         "no wording {!r}. Wordings: {}; {}; or your own with --prompts FILE", name, RELEASED, names
     )
@@ -153,17 +205,7 @@ def wording_skip_reason(item: Item, name: str) -> str:
 
 def known_wordings() -> tuple[Wording, ...]:
     """Every wording of keju and of the user that this process knows."""
-    return (*wordings().values(), *_OWN.values())
-
-
-@cache
-def wordings() -> Mapping[str, Wording]:
-    """Every wording that keju or a benchmark's folder declares, by name."""
-    declared: dict[str, Wording] = {}
-    for file in (folder.joinpath(_FILE) for folder in list_shipped_folders()):
-        if file.is_file():
-            declared |= msgspec.toml.decode(file.read_bytes(), type=dict[str, Wording])
-    return declared | shipped_toml("keju.definitions", f"data/{_FILE}", dict[str, Wording])
+    return (*DECLARED.values(), *_OWN.values())
 
 
 def read_prompts(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""What the authors' script computes, quirks included: its texts, words, marks, entities, edits."""
+"""Texts and metrics as the authors' script computes them, quirks included."""
 
 from __future__ import annotations
 
