@@ -263,7 +263,7 @@ def benchmark_result(name: str, protocol: Protocol, results: _TaskResults) -> Be
     domains = domain_means(definition.tasks, protocol, results)
     directions = {
         domain: _group_means(
-            (member for member in definition.tasks if member.domain == domain),
+            [member for member in definition.tasks if member.direction and member.domain == domain],
             protocol,
             results,
             lambda member: member.direction,
@@ -300,14 +300,15 @@ def _group_means(
     results: _TaskResults,
     group_of: Callable[[Task], str],
 ) -> dict[str, MeanResult]:
-    """The plain mean of the main values of each group of tasks that has a name."""
+    """The plain mean of the main values of each group of tasks."""
     mains: dict[str, dict[str, MetricResult | str]] = {}
     for member in declared:
         for query in member.queries:
-            if (group := group_of(member)) and query.metrics(protocol):
+            if query.metrics(protocol):
                 name = f"{member.id}/{query.name}" if query.name else member.id
                 result = results.get((member.id, query.name))
-                mains.setdefault(group, {})[name] = _main_value(member, query, protocol, result)
+                main = _main_value(member, query, protocol, result)
+                mains.setdefault(group_of(member), {})[name] = main
     return {
         group: _mean_of(
             (main for main in of_group.values() if not isinstance(main, str)),

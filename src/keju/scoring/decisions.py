@@ -18,7 +18,7 @@ from typing import Literal
 import msgspec
 
 from keju.errors import DataError, UsageError
-from keju.files import FORMULA, sha256_bytes, sha256_file, write_json
+from keju.files import FORMULA, sha256_bytes, sha256_file
 from keju.items import AnswerForm, Record, Response
 from keju.text import parse_number
 from keju.texts import _
@@ -179,11 +179,3 @@ def check_value(form: AnswerForm, decision: Decision, item: str, choices: Sequen
             hint=_("Correct the row in the file of decisions, or write the file with keju serve"),
         )
     return value
-
-
-def write_decisions(path: Path, decisions: Decisions) -> None:
-    """Write the decisions that stored scores are computed with; none removes the file."""
-    if decisions.sources:
-        write_json(path, decisions)
-    else:
-        path.unlink(missing_ok=True)

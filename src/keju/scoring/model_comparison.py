@@ -33,6 +33,7 @@ ItemName = tuple[str, str, str]
 """Task, query and id of an item."""
 
 _ITEM = ["task", "query", "item"]
+_METRIC = ["task", "query", "metric"]
 PLACE = ["item", "round"]
 """The item and round that both sides must have answered."""
 
@@ -78,16 +79,14 @@ class SideScores:
             own = own.join(shared, on=_ITEM, how="semi", maintain_order="left")
         errors = ERRORS if protocol == "strict" else ()
         compared = [
-            (pl.col("task") == name)
-            & (pl.col("query") == query.name)
-            & (pl.col("metric") == metric)
+            (name, query.name, metric)
             for name in self.tasks
             for query in (task(name).queries if has_task(name) else ())
             for metric in (*query.metrics(protocol)[:1], *errors)
         ]
-        own = own.filter(pl.any_horizontal(compared)) if compared else own.clear()
-        keys = ["task", "query", "metric", *PLACE]
-        self.scores = own.unique(keys, keep="last", maintain_order=True)
+        metrics = pl.DataFrame(compared, dict.fromkeys(_METRIC, pl.String), orient="row")
+        own = own.join(metrics, on=_METRIC, how="semi", maintain_order="left")
+        self.scores = own.unique([*_METRIC, *PLACE], keep="last", maintain_order=True)
 
     def of(self, name: str, query: str, metric: str) -> pl.DataFrame:
         """The scores of a metric of a task, with a value and without."""

@@ -240,7 +240,7 @@ def _describe(scores: pl.DataFrame, item: str, number: int, form: AnswerForm, me
 
 
 def _reading(form: AnswerForm, official: Mapping[str, Score], main: Score) -> Iterator[str]:
-    """What each protocol reads."""
+    """Clauses on the answer that each protocol reads."""
     rule = explain_origin(main.extracted_from)
     if main.verdict != "ok":
         yield main.verdict
@@ -267,7 +267,7 @@ def _reading(form: AnswerForm, official: Mapping[str, Score], main: Score) -> It
 def _counts(
     official: Mapping[str, Score], strict: Mapping[str, Score], main: Score
 ) -> Iterator[str]:
-    """The edits in a transcription, and the marks or names that repeats count several times."""
+    """Clauses on the edits in a transcription, and on the marks or names that are found."""
     counted = official.get("CR") or official.get("CER")
     if counted and (extra := counted.stats.get("insertions")):
         yield _("superfluous characters, which cost official CR nothing: {:,.0f}", extra)

@@ -127,10 +127,25 @@ class Gallery(ScoringSample):
 
     @cached_property
     def reading(self) -> Reading:
-        """The best candidates; nothing while a candidate has no response."""
-        if len(self._values["strict"]) < self.candidates:
+        """The first candidates of the ranking with their values; equal ones are joined by =.
+
+        Nothing while a candidate has no response.
+        """
+        values = self._values["strict"]
+        if len(values) < self.candidates:
             return Reading("none")
-        return Reading("read", self._best, f"answers to {self.candidates:,} pairs")
+        ranks = {place: -1.0 if value is None else value for place, value in values.items()}
+        order = sorted(values, key=lambda place: (-ranks[place], place))[:_SHOWN]
+        text = ""
+        previous = None
+        for place in order:
+            value = values[place]
+            if previous is not None:
+                text += " = " if values[previous] == value else " > "
+            text += f"{place} (–)" if value is None else f"{place} ({value:g})"
+            previous = place
+        text += " …" if len(values) > _SHOWN else ""
+        return Reading("read", text, f"answers to {self.candidates:,} pairs")
 
     @property
     def verdict(self) -> Verdict:
@@ -146,27 +161,6 @@ class Gallery(ScoringSample):
         failed = self._statuses["failed"] + self._statuses["filtered"]
         silent = sum(value is None for value in self._values["strict"].values())
         return {"pairs": self.candidates, "failed": failed, "unparsable": silent - failed}
-
-    @property
-    def _best(self) -> str:
-        """The first candidates of the ranking with their values; equal values are joined by =."""
-        values = self._values["strict"]
-        order = sorted(values, key=lambda place: (-_or_least(values[place]), place))[:_SHOWN]
-        words, before = [], None
-        for place in order:
-            value = values[place]
-            mark = "" if before is None else " = " if value == before[0] else " > "
-            words.append(f"{mark}{place}{_stated(value)}")
-            before = (value,)
-        return "".join(words) + (" …" if len(values) > _SHOWN else "")
-
-
-def _or_least(value: float | None) -> float:
-    return -1.0 if value is None else value
-
-
-def _stated(value: float | None) -> str:
-    return " (–)" if value is None else f" ({value:g})"
 
 
 def add_to_gallery(galleries: dict[tuple[object, ...], Gallery], sample: ScoringSample) -> None:

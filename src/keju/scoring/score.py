@@ -21,6 +21,7 @@ from keju.definitions import has_task, query_of, task
 from keju.definitions.pair_forms import SharedAnswers
 from keju.encoders import Encoders
 from keju.errors import DataError, PrerequisiteError, english_problem
+from keju.files import write_json
 from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
@@ -32,7 +33,6 @@ from keju.scoring.decisions import (
     NO_DECISIONS,
     Decisions,
     answer_code,
-    write_decisions,
 )
 from keju.scoring.lookup import metric_names, metric_of, unavailable_reason
 from keju.scoring.metric import (
@@ -311,7 +311,10 @@ def score_models(
     """
     encoders = encoders or Encoders({})
     items, models = run.stored_items(), _models_in(run)
-    write_decisions(decisions_path(run), decisions)
+    if decisions.sources:
+        write_json(decisions_path(run), decisions)
+    else:
+        decisions_path(run).unlink(missing_ok=True)
     workers = min(workers, len(models))
     if workers > 1 and len(models) >= FEWEST and not _wants_encoder(items, protocols, encoders):
         # A forked process may inherit a lock that a thread of polars holds, so none is forked.

@@ -49,14 +49,17 @@ def fingerprint_of(run: RunFolder, model: str) -> Fingerprint:
     Compute it before the responses are read for scoring. A response that is stored in between then
     counts as a change.
     """
-    files = {path.name: sha256_file(path) for path in run.response_files(model)}
-    return Fingerprint(items=run.items_hash(), files=files)
+    return Fingerprint(items=run.items_hash(), files=_file_hashes(run, model))
 
 
 def changed_files(run: RunFolder, model: str, scored: Fingerprint) -> list[str]:
     """The names of a model's files of responses that changed, are new or are gone since scoring."""
-    files = fingerprint_of(run, model).files
-    return sorted({name for name, _hash in files.items() ^ scored.files.items()})
+    files = _file_hashes(run, model).items() ^ scored.files.items()
+    return sorted({name for name, _hash in files})
+
+
+def _file_hashes(run: RunFolder, model: str) -> dict[str, str]:
+    return {path.name: sha256_file(path) for path in run.response_files(model)}
 
 
 _NAMES = (
