@@ -17,10 +17,10 @@ from typing import ClassVar
 import msgspec
 from msgspec.structs import replace
 
-from keju.definitions import Definition, Query, definitions, is_shipped
+from keju.definitions import Definition, Query, definitions, is_shipped, prompt_of
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml, sha256_bytes, shipped_toml
-from keju.items import AnswerForm
+from keju.items import AnswerForm, Item
 from keju.running.requests import seal_of, without_marks
 from keju.texts import _
 
@@ -120,6 +120,17 @@ class ExtractionPrompts(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
 def extraction_prompts() -> ExtractionPrompts:
     """The prompts of extractors that keju ships."""
     return shipped_toml("keju.judging", "extract.toml", ExtractionPrompts)
+
+
+def question_of(item: Item, boxes: str = "") -> str:
+    """The prompt of an item for judges, extractors and people who read answers to it.
+
+    Answers from elsewhere may be to items without options; then a blank for them stays empty.
+
+    Raises:
+        DataError: another blank of the prompt has no value.
+    """
+    return prompt_of(replace(item, fields={"options": " "} | item.fields), boxes)
 
 
 def sealed_prompt(
