@@ -29,7 +29,7 @@ from keju.texts import _
 _PAIRS_AT_ONCE = 2048
 _FIRST_TOKEN, _SENTENCE = "first-token-512", "sentence-256"
 _VECTORS = {_FIRST_TOKEN: TextEncoder.first_token_means, _SENTENCE: TextEncoder.sentence_vectors}
-"""What computes each kind of vectors of texts, by its name in the cache."""
+"""The method that computes each kind of vectors of texts, by its name in the cache."""
 
 
 class Encoders:

@@ -209,7 +209,7 @@ def agreements(
 ) -> tuple[Agreement, ...]:
     """The agreement of the grades of each answer, by judge and task.
 
-    A judge and task of which no answer has two grades is left out.
+    Without judges and tasks of which no answer has two grades.
     """
     found = []
     for (judge, task), by_answer in gradings.items():
