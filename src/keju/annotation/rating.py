@@ -41,8 +41,8 @@ class Rating(Queue):
         *,
         known: Sequence[GradableAnswer] = (),
     ) -> None:
-        self._judged = {each.code: each for each in sample}
-        self._items = {each.code: each.item for each in known or sample}
+        self._judged = {answer.code: answer for answer in sample}
+        self._items = {answer.code: answer.item for answer in known or sample}
         self._rubrics = rubrics
         self._seed = seed
         self._order = cache(self._shuffle)

@@ -87,14 +87,14 @@ class VectorCache:
         size: int,
         dtype: DTypeLike = np.float32,
     ) -> dict[T, Array]:
-        """The array [size] of each input, by its key in the cache.
+        """The array [size] of each text (or pair of texts), by its key in the cache.
 
         `compute` gives those that are not cached in batches; each is stored when it comes.
         """
         cached = self.vectors([*keys.values()], size=size, dtype=dtype)
-        arrays = {each: cached[key] for each, key in keys.items() if key in cached}
-        for batch in compute([each for each in keys if each not in arrays]):
-            self.put_vectors({keys[each]: array for each, array in batch.items()})
+        arrays = {text: cached[key] for text, key in keys.items() if key in cached}
+        for batch in compute([text for text in keys if text not in arrays]):
+            self.put_vectors({keys[text]: array for text, array in batch.items()})
             arrays.update(batch)
         return arrays
 

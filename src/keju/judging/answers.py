@@ -130,18 +130,18 @@ def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[GradableAnswer]:
 def _tasks_to_grade(
     run: RunFolder, rubrics: Rubrics, tasks: Collection[str] | None, *, is_sample: bool
 ) -> Collection[str]:
-    known = rubrics.tasks()
+    with_rubric = rubrics.tasks()
     if tasks is not None:
-        if without := [name for name in tasks if name not in known | rubrics.queries.keys()]:
+        if without := [name for name in tasks if name not in with_rubric | rubrics.queries.keys()]:
             raise UsageError(
                 "the rubrics {} have none for {}. They have some for {}; give your own with "
                 "--rubrics",
                 rubrics.id,
                 ", ".join(without),
-                ", ".join(sorted(known)),
+                ", ".join(sorted(with_rubric)),
             )
         return tasks
-    graded = {item.task for item in run.iter_items()} & known
+    graded = {item.task for item in run.iter_items()} & with_rubric
     names = graded if is_sample else graded & rubrics.tasks(only_open=True)
     if not names:
         raise UsageError(
