@@ -200,13 +200,13 @@ def measure_images(folder: Path, count: int, peak: float) -> None:
     import transformers
     from PIL import Image
 
-    from keju.encoders.clip import PictureEncoder
+    from keju.encoders.clip import ClipEncoder
 
     config = transformers.CLIPConfig(
         vision_config={"hidden_size": 768, "num_hidden_layers": 12, "patch_size": 32}
     )
     transformers.CLIPModel(config).save_pretrained(folder)
-    encoder = PictureEncoder(folder)
+    encoder = ClipEncoder(folder)
     rng = np.random.default_rng(0)
     some = [
         Image.fromarray(rng.integers(0, 256, (1000, 1000, 3), dtype=np.uint8)) for _ in range(16)

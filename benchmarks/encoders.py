@@ -61,10 +61,10 @@ def make_texts(rng: random.Random, characters: str, count: int) -> list[str]:
 
 def measure(encoders: list[Encoders], work: Callable[[], object]) -> Cost:
     """Time of `work`, and how many texts the encoders took."""
-    before = sum(each.encoded(NAME) for each in encoders)
+    before = sum(each.encoder(NAME).encoded for each in encoders)
     wall, cpu = time.perf_counter(), time.process_time()
     work()
-    taken = sum(each.encoded(NAME) for each in encoders) - before
+    taken = sum(each.encoder(NAME).encoded for each in encoders) - before
     return Cost(time.perf_counter() - wall, time.process_time() - cpu, taken)
 
 

@@ -11,9 +11,7 @@ from keju.building.worker_encoders import (
     ImageBatch,
     encode_batch,
     load_encoder,
-    release_encoders,
 )
-from keju.encoders.clip import PictureEncoder
 from tests.support.tiny_clip import write_clip
 
 pytestmark = pytest.mark.semantic
@@ -21,13 +19,12 @@ pytestmark = pytest.mark.semantic
 
 def test_other_weights_and_missing_ones_end_the_work(tmp_path: Path):
     here = write_clip(tmp_path / "here")
-    weights = load_encoder(PictureEncoder, here).weights_hash
+    weights = load_encoder(here, texts=False).weights_hash
     other = write_clip(tmp_path / "other", seed=1)
     for folder in (other, tmp_path / "missing"):
         with pytest.raises(UnavailableError):
             encode_batch(
                 ImageBatch(("a.jpg",), ("",), weights),
-                kind=PictureEncoder,
                 folder=folder,
                 images=LOCAL_FILES,
             )
@@ -35,8 +32,8 @@ def test_other_weights_and_missing_ones_end_the_work(tmp_path: Path):
 
 def test_an_encoder_stays_loaded_until_it_is_released(tmp_path: Path):
     folder = write_clip(tmp_path / "clip")
-    first = load_encoder(PictureEncoder, folder)
-    assert load_encoder(PictureEncoder, folder) is first
-    release_encoders()
-    assert load_encoder(PictureEncoder, folder) is not first
-    release_encoders()
+    first = load_encoder(folder)
+    assert load_encoder(folder) is first
+    load_encoder.cache_clear()
+    assert load_encoder(folder) is not first
+    load_encoder.cache_clear()

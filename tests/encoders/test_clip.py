@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from keju.encoders.clip import MatchEncoder, PictureEncoder
+from keju.encoders.clip import ClipEncoder
 from keju.errors import DataError
 from tests.support.tiny_clip import SIDE, write_clip
 
@@ -43,7 +43,7 @@ def test_vectors_are_those_of_the_model_at_length_one(folder):
     from transformers import CLIPModel
 
     picture = noise(1, SIDE, SIDE)
-    (found,) = PictureEncoder(folder).vectors([picture])
+    (found,) = ClipEncoder(folder).vectors([picture])
     values = np.asarray(picture, np.float32) / 255
     mean = np.array([0.48145466, 0.4578275, 0.40821073], np.float32)
     spread = np.array([0.26862954, 0.26130258, 0.27577711], np.float32)
@@ -57,7 +57,7 @@ def test_vectors_are_those_of_the_model_at_length_one(folder):
 
 
 def test_more_pictures_than_a_batch_keep_their_order(folder):
-    encoder = PictureEncoder(folder)
+    encoder = ClipEncoder(folder)
     pictures = [noise(seed) for seed in range(35)]
     together = np.stack(list(encoder.vectors(pictures)))
     assert together.shape == (35, 12)
@@ -66,7 +66,7 @@ def test_more_pictures_than_a_batch_keep_their_order(folder):
 
 
 def test_the_middle_is_seen_whatever_the_shape(folder):
-    encoder = PictureEncoder(folder)
+    encoder = ClipEncoder(folder)
     wide = Image.new("RGB", (SIDE * 3, SIDE), "white")
     wide.paste(noise(2, SIDE, SIDE), (SIDE, 0))
     first, second = encoder.vectors([wide, noise(2, SIDE, SIDE)])
@@ -80,31 +80,31 @@ def test_colours_are_scaled_as_the_folder_says(folder, tmp_path):
         (rescaled / file.name).write_bytes(file.read_bytes())
     scaling = {"image_mean": [0.1, 0.2, 0.3], "image_std": [0.5, 0.5, 0.5], "size": 3}
     (rescaled / "preprocessor_config.json").write_text(json.dumps(scaling))
-    (plain,) = PictureEncoder(folder).vectors([noise(3)])
-    (scaled,) = PictureEncoder(rescaled).vectors([noise(3)])
+    (plain,) = ClipEncoder(folder).vectors([noise(3)])
+    (scaled,) = ClipEncoder(rescaled).vectors([noise(3)])
     assert np.abs(plain - scaled).max() > 1e-3
 
 
 def test_another_model_and_a_folder_without_weights_are_named(folder, tmp_path):
     with pytest.raises(DataError, match="no such file"):
-        PictureEncoder(tmp_path)
+        ClipEncoder(tmp_path)
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(DataError, match="only clip, chinese_clip"):
-        PictureEncoder(tmp_path)
+        ClipEncoder(tmp_path)
     (tmp_path / "config.json").write_bytes((folder / "config.json").read_bytes())
     with pytest.raises(DataError, match=r"no model\.safetensors"):
-        PictureEncoder(tmp_path)
+        ClipEncoder(tmp_path)
 
 
 def test_nothing_asks_the_network(folder, no_network):
-    assert len(list(PictureEncoder(folder).vectors([noise(4)]))) == 1
+    assert len(list(ClipEncoder(folder).vectors([noise(4)]))) == 1
 
 
 def test_text_vectors_are_those_of_the_model_whatever_stands_beside_them(folder):
     import torch
     from transformers import CLIPModel
 
-    encoder = MatchEncoder(folder)
+    encoder = ClipEncoder(folder, texts=True)
     together = encoder.text_vectors(["天地", "宇宙洪荒", "玄\ud800"])
     model = CLIPModel.from_pretrained(folder, local_files_only=True).eval()
     ids = torch.tensor([[2, 3]])
@@ -119,7 +119,7 @@ def test_text_vectors_are_those_of_the_model_whatever_stands_beside_them(folder)
 
 
 def test_a_match_is_the_cosine_of_what_stands_side_by_side(folder):
-    encoder = MatchEncoder(folder)
+    encoder = ClipEncoder(folder, texts=True)
     pictures, texts = [noise(1), noise(2)], ["天地", "宇宙"]
     found = encoder.matches(pictures, texts)
     seen, said = np.stack(list(encoder.vectors(pictures))), encoder.text_vectors(texts)
@@ -128,7 +128,7 @@ def test_a_match_is_the_cosine_of_what_stands_side_by_side(folder):
 
 def test_a_folder_without_a_tokenizer_is_named(tmp_path):
     with pytest.raises(DataError, match="has no tokenizer"):
-        MatchEncoder(write_clip(tmp_path / "bare"))
+        ClipEncoder(write_clip(tmp_path / "bare"), texts=True)
 
 
 def test_filter_drops_by_match_and_leaves_other_questions_unasked(folder, tmp_path):

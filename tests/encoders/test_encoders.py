@@ -170,13 +170,13 @@ class TestEncodedOnce:
     def test_every_unique_text_once_however_often_it_comes(self, encoders, reading):
         pairs = [("天地", "玄黃"), ("宇宙", "玄黃"), ("天地", "洪荒"), ("天地", "玄黃")]
         READINGS[reading](encoders, pairs)
-        assert encoders.encoded(BERT) == 4
+        assert encoders.encoder(BERT).encoded == 4
 
     def test_models_asked_one_by_one_share_their_references(self, encoders, reading):
         pairs = answers_of(9)
         for start in range(0, len(pairs), 3):
             READINGS[reading](encoders, pairs[start : start + 3])
-        assert encoders.encoded(BERT) == len({text for pair in pairs for text in pair})
+        assert encoders.encoder(BERT).encoded == len({text for pair in pairs for text in pair})
 
     def test_a_later_process_encodes_only_what_is_new(self, tiny_bert, tmp_path, reading):
         paths = dict.fromkeys(ENCODERS, tiny_bert)
@@ -185,7 +185,7 @@ class TestEncodedOnce:
         for asked in (pairs, pairs, [("學而", reference) for reference in REFERENCES]):
             encoders = Encoders(paths, tmp_path / "cache.sqlite", device="cpu")
             values.append(READINGS[reading](encoders, asked))
-            texts.append(encoders.encoded(BERT))
+            texts.append(encoders.encoder(BERT).encoded)
             encoders.close()
         assert texts[1:] == [0, 1 + len(REFERENCES) if reading == "match" else 1]
         assert values[0] == values[1]
@@ -218,11 +218,11 @@ def test_windows_and_chunks_change_nothing(encoders, tiny_bert, monkeypatch):
     monkeypatch.setattr(encoders_module, "_PAIRS_AT_ONCE", 4)
     small = Encoders(dict.fromkeys(ENCODERS, tiny_bert), device="cpu")
     for reading, expected in zip(READINGS, whole, strict=True):
-        before = small.encoded(BERT)
+        before = small.encoder(BERT).encoded
         assert np.array(READINGS[reading](small, pairs)) == pytest.approx(
             np.array(expected), abs=1e-6
         )
-        assert small.encoded(BERT) - before == len({t for pair in pairs for t in pair})
+        assert small.encoder(BERT).encoded - before == len({t for pair in pairs for t in pair})
 
 
 @pytest.mark.semantic

@@ -46,7 +46,7 @@ def match(candidate, reference):
     encoder = Given({"candidate": candidate, "reference": reference})
     pair = ("candidate", "reference")
     (window,) = TokenMatcher(encoder, 1).match([pair])
-    return window[pair]
+    return PRF(*window[pair].tolist())
 
 
 def naive_match(candidate, reference, mine, theirs):
@@ -107,7 +107,7 @@ def test_matching_encodes_each_text_once_except_the_empty_one(tiny_bert, monkeyp
     pairs = [*zip(texts, reversed(texts), strict=True), ("", "天地"), ("天地", ""), ("", "")]
     encoder = TextEncoder(tiny_bert, device="cpu")
     windows = list(TokenMatcher(encoder, encoder.layers).match(pairs))
-    scores = {pair: value for window in windows for pair, value in window.items()}
+    scores = {pair: PRF(*score.tolist()) for window in windows for pair, score in window.items()}
     assert len(windows) > 3
     assert scores.keys() == set(pairs)
     assert {scores[pair] for pair in pairs if "" in pair} == {PRF(0.0, 0.0, 0.0)}

@@ -20,9 +20,15 @@ def encoder(tiny_bert):
 
 
 def one(batches):
-    """All batches of a reading in the order of the texts."""
+    """All batches of a reading in the order of the rows."""
     found = {at: row for batch in batches for at, row in batch.items()}
     return [found[at] for at in sorted(found)]
+
+
+def vectors(measure, texts):
+    """The vectors of texts, in their order."""
+    found = {text: row for batch in measure(texts) for text, row in batch.items()}
+    return [found[text] for text in texts]
 
 
 def states(folder, ids):
@@ -45,14 +51,14 @@ def naive_first_token_mean(folder, encoder, text):
 @pytest.mark.parametrize("length", [0, 1, 7, 510, 511, 512, 1021, 1022, 1023, 1500])
 def test_the_first_token_mean_is_that_of_blocks_encoded_alone(tiny_bert, encoder, length):
     text = ("天地玄黃宇宙洪荒日月盈昃" * 200)[:length]
-    (found,) = one(encoder.first_token_means([text]))
+    (found,) = vectors(encoder.first_token_means, [text])
     expected = naive_first_token_mean(tiny_bert, encoder, text)
     assert found == pytest.approx(expected, abs=2e-6)
 
 
 def test_one_more_character_makes_a_block_of_the_last_token_alone(tiny_bert, encoder):
     text = "天地玄黃宇" * 102
-    fits, over = one(encoder.first_token_means([text, text + "天"]))
+    fits, over = vectors(encoder.first_token_means, [text, text + "天"])
     (row,) = encoder.tokenise([text + "天"])
     assert len(row.ids) == BLOCK_TOKENS + 1
     first, last = states(tiny_bert, row.ids[:512])[-1][0], states(tiny_bert, row.ids[512:])[-1][0]
@@ -62,9 +68,9 @@ def test_one_more_character_makes_a_block_of_the_last_token_alone(tiny_bert, enc
 
 def test_neighbours_in_a_batch_change_nothing(encoder):
     texts = ["天地玄黃", "天地玄", "學而時習之不亦說乎", "寒來暑往秋收冬藏天" * 30, ""]
-    together = one(encoder.first_token_means(texts))
+    together = vectors(encoder.first_token_means, texts)
     for text, found in zip(texts, together, strict=True):
-        (alone,) = one(encoder.first_token_means([text]))
+        (alone,) = vectors(encoder.first_token_means, [text])
         assert found == pytest.approx(alone, abs=1e-5)
 
 
@@ -79,7 +85,7 @@ def test_token_vectors_are_those_of_the_layer_asked_for(tiny_bert, encoder, laye
 def test_after_a_lower_layer_the_model_is_whole_again(tiny_bert, encoder):
     rows = encoder.tokenise(["天地"])
     one(encoder.token_states(rows, layer=1))
-    (found,) = one(encoder.first_token_means(["天地"]))
+    (found,) = vectors(encoder.first_token_means, ["天地"])
     assert found == pytest.approx(states(tiny_bert, rows[0].ids)[-1][0], abs=2e-6)
 
 
@@ -106,7 +112,7 @@ def test_a_lone_surrogate_is_read_as_a_question_mark(encoder):
 def test_sentences_are_means_over_all_tokens_at_length_one(tiny_bert, encoder):
     rows = encoder.tokenise(["the bones", "a bone"])
     for row, found in zip(
-        rows, one(encoder.sentence_vectors(["the bones", "a bone"])), strict=True
+        rows, vectors(encoder.sentence_vectors, ["the bones", "a bone"]), strict=True
     ):
         mean = states(tiny_bert, row.ids)[-1].mean(axis=0)
         assert found == pytest.approx(mean / np.linalg.norm(mean), abs=2e-6)
@@ -178,8 +184,8 @@ def test_the_pooler_may_lack_and_old_names_of_norms_are_known(copy, encoder):
         return kept
 
     rewrite(copy, old)
-    (found,) = one(TextEncoder(copy, device="cpu").first_token_means(["天地玄黃"]))
-    (expected,) = one(encoder.first_token_means(["天地玄黃"]))
+    (found,) = vectors(TextEncoder(copy, device="cpu").first_token_means, ["天地玄黃"])
+    (expected,) = vectors(encoder.first_token_means, ["天地玄黃"])
     assert found == pytest.approx(expected, abs=2e-6)
 
 

@@ -79,7 +79,7 @@ def test_a_text_is_encoded_once_and_never_again_with_the_same_cache(make, weight
     for expected in (3, 0):
         encoders = Encoders({"minilm": weights}, tmp_path / "cache", device="cpu")
         scored(make, encoders, *TEXTS, *TEXTS)
-        assert encoders.encoded("minilm") == expected
+        assert encoders.encoder("minilm").encoded == expected
         encoders.close()
 
 

@@ -171,7 +171,7 @@ def test_a_failure_is_worth_nothing_and_a_shared_text_is_encoded_once(shared):
     assert found[:5] == [found[0]] * 5
     assert found[0] > 0
     assert found[5] == 0
-    assert fresh.encoded("chinese-bert-wwm") == 3
+    assert fresh.encoder("chinese-bert-wwm").encoded == 3
     fresh.close()
 
 

@@ -112,11 +112,11 @@ def _row(
     }
     mark_of = marks(ranked)
     strict = {
-        model: each.main
+        model: result_of_task.main
         for model in run_set.models
         if (result := run_set.results.get((model, "strict")))
-        for each in result.tasks
-        if (each.task, each.query) == (name, query) and each.main is not None
+        for result_of_task in result.tasks
+        if (result_of_task.task, result_of_task.query) == (name, query) and result_of_task.main
     }
     metrics = {main.metric: metric_label(name, query, "strict", main.metric)
                for main in strict.values()}  # fmt: skip
@@ -135,8 +135,8 @@ def _against_metrics(
     """For each judge and task: every metric against the grades, over all answers with both."""
     values = {
         (answer_id(answer.response), score.protocol, score.metric): score.value
-        for asked in run_set.asked
-        for answer in asked.answers
+        for asked_item in run_set.asked
+        for answer in asked_item.answers
         if run_set.by_model[answer.model].run == run.name
         for score in answer.scores
         if score.value is not None

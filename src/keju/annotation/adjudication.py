@@ -12,10 +12,11 @@ from string import ascii_uppercase
 from keju.annotation.events import Event, EventLog, decode_event
 from keju.annotation.fields import parse_choice
 from keju.annotation.queue import Form, Queue, describe_task, format_csv, read_text
-from keju.definitions import choices_of, options_of, prompt_of
+from keju.definitions import choices_of, options_of
 from keju.errors import UsageError
 from keju.files import cell_text
 from keju.items import ImageRef, Item, Record, Response
+from keju.judging.prompting import question_of
 from keju.runs import RunFolder
 from keju.scoring import answer_code, unclear_samples
 from keju.scoring.decisions import CODE, NO_ANSWER, PERSON, VALUE, normalised_value
@@ -63,7 +64,7 @@ class Adjudication(Queue):
             **describe_task(item, language),
             "images": _images(item, response),
             "paired": bool(response.candidate),
-            "question": prompt_of(item),
+            "question": question_of(item),
             "form": form,
             "choices": _choices(item, form),
             "options": options_of(item),
@@ -75,7 +76,7 @@ class Adjudication(Queue):
     def get_content(self, subject: str) -> object:
         """The question, its options and images, and the answer."""
         item, _, response = self._answers[subject]
-        question = (prompt_of(item), choices_of(item), options_of(item), _images(item, response))
+        question = (question_of(item), choices_of(item), options_of(item), _images(item, response))
         return question, answer_part(response.text)
 
     def read(self, subject: str, form: Form) -> DecidedValue:

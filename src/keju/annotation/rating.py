@@ -8,13 +8,12 @@ from functools import cache
 
 from keju.annotation.events import Event, EventLog, decode_event
 from keju.annotation.queue import Form, Queue, describe_task, format_csv
-from keju.definitions import prompt_of
 from keju.errors import UsageError
 from keju.files import cell_text, sha256_bytes
 from keju.items import Record
 from keju.judging.answers import GradableAnswer
 from keju.judging.grades import LEAST, MOST
-from keju.judging.prompting import Rubrics
+from keju.judging.prompting import Rubrics, question_of
 from keju.judging.raters import CODE
 
 COLUMNS = (CODE, "task", "query", "rater", "score", "seconds")
@@ -42,8 +41,8 @@ class Rating(Queue):
         *,
         known: Sequence[GradableAnswer] = (),
     ) -> None:
-        self._judged = {each.code: each for each in sample}
-        self._items = {each.code: each.item for each in known or sample}
+        self._judged = {answer.code: answer for answer in sample}
+        self._items = {answer.code: answer.item for answer in known or sample}
         self._rubrics = rubrics
         self._seed = seed
         self._order = cache(self._shuffle)
@@ -66,7 +65,7 @@ class Rating(Queue):
         return {
             **describe_task(item, language),
             "images": item.images,
-            "question": prompt_of(item),
+            "question": question_of(item),
             "source": "" if item.transcription == item.answer else item.transcription or "",
             "reference": item.answer,
             "answer": judged.text,
@@ -82,7 +81,7 @@ class Rating(Queue):
         judged = self._judged[subject]
         rubric = self._rubrics.rubric(judged.item.task, judged.item.query)
         texts = (rubric.title, rubric.says) if rubric else None
-        return judged.item, prompt_of(judged.item), judged.text, texts
+        return judged.item, question_of(judged.item), judged.text, texts
 
     def read(self, subject: str, form: Form) -> RatedScore:
         """Read the score.

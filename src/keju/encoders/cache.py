@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -76,23 +76,40 @@ class VectorCache:
     def put_vectors(self, vectors: Mapping[bytes, Array]) -> None:
         """Store arrays unchanged; existing ones stay."""
         rows = [(key, np.ascontiguousarray(value).tobytes()) for key, value in vectors.items()]
+        query = "INSERT OR IGNORE INTO vectors VALUES (?, ?)"
+        self._try(lambda db: db.executemany(query, rows))
 
-        def write(connection: sqlite3.Connection) -> None:
-            with connection:
-                connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+    def complete(
+        self,
+        keys: Mapping[T, bytes],
+        compute: Callable[[list[T]], Iterable[Mapping[T, Array]]],
+        *,
+        size: int,
+        dtype: DTypeLike = np.float32,
+    ) -> dict[T, Array]:
+        """The array [size] of each text (or pair of texts), by its key in the cache.
 
-        self._try(write)
+        `compute` gives those that are not cached in batches; each is stored when it comes.
+        """
+        cached = self.vectors([*keys.values()], size=size, dtype=dtype)
+        arrays = {text: cached[key] for text, key in keys.items() if key in cached}
+        for batch in compute([text for text in keys if text not in arrays]):
+            self.put_vectors({keys[text]: array for text, array in batch.items()})
+            arrays.update(batch)
+        return arrays
 
     def _try(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do some work in a transaction: in the file, or in memory where it cannot be used."""
         try:
-            return work(self._open())
+            with self._open() as connection:
+                return work(connection)
         except (sqlite3.Error, OSError) as error:
             if self.path is None:
                 raise
             _log.warning("%s: the encoders' cache can't be used: %s", self.path, error)
         self.close()
         self.path = None
-        return work(self._open())
+        return self._try(work)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:

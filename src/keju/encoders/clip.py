@@ -41,28 +41,32 @@ class _Preparation(msgspec.Struct):
     image_std: tuple[float, float, float] = (0.26862954, 0.26130258, 0.27577711)
 
 
-class PictureEncoder:
+class ClipEncoder:
     """CLIP weights from a directory; downloads nothing and reads no pickle.
 
-    The directory has config.json and model.safetensors, and may have preprocessor_config.json.
+    The directory has config.json and model.safetensors, and may have preprocessor_config.json. For
+    `texts` it also has a tokenizer, which is then part of the hash of the weights.
 
     Raises:
         PrerequisiteError: torch or transformers is not installed.
         DataError: the directory does not contain a complete encoder.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, texts: bool = False) -> None:
         check_packages()
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
         import transformers  # noqa: PLC0415 - as above
 
         config = model_config(folder, CLIP_KINDS)
-        self.weights_hash = sha256_file(weights_file(folder))
+        files = weights_hash(folder, CLIP_KINDS) if texts else sha256_file(weights_file(folder))
+        self.weights_hash = files
         prepared = folder / "preprocessor_config.json"
         self._prepare = read_json(prepared, _Preparation) if prepared.exists() else _Preparation()
         self._device = best_device(torch)
         with loading(folder):
             self._side = int(config["vision_config"].get("image_size", 224))
+            if texts:
+                self._tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **LOCAL)
         self._model = load_model(transformers.AutoModel, folder, dtype=torch.float32)
         self._model.to(self._device).eval()
 
@@ -91,41 +95,22 @@ class PictureEncoder:
         scaled = (values - np.array(self._prepare.image_mean)) / np.array(self._prepare.image_std)
         return np.ascontiguousarray(scaled.transpose(2, 0, 1), np.float32)
 
-
-class MatchEncoder(PictureEncoder):
-    """CLIP weights with their tokenizer, from a directory (see `PictureEncoder`).
-
-    Raises:
-        DataError: the directory has no tokenizer.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.weights_hash = weights_hash(folder, CLIP_KINDS)
-        from transformers import AutoTokenizer  # noqa: PLC0415 - seconds to import
-
-        with loading(folder):
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), **LOCAL)
-        self._most = int(self._model.config.text_config.max_position_embeddings)
-
     def text_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One vector of length 1 for each text; a long text is truncated."""
+        """One vector of length 1 for each text, all in one pass; a long text is truncated."""
         import torch  # noqa: PLC0415
 
-        parts = []
-        size = _BATCH[self._device]
-        for start in range(0, len(texts), size):
-            some = texts[start : start + size]
-            sound = [text.encode("utf-8", "replace").decode() for text in some]
-            tokens = self._tokenizer(
-                sound, padding=True, truncation=True, max_length=self._most, return_tensors="pt"
-            ).to(self._device)
-            with torch.inference_mode():
-                features = self._model.get_text_features(
-                    input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"]
-                )
-            parts.append(_unit_rows(features))
-        return np.concatenate(parts)
+        tokens = self._tokenizer(
+            [text.encode("utf-8", "replace").decode() for text in texts],
+            padding=True,
+            truncation=True,
+            max_length=int(self._model.config.text_config.max_position_embeddings),
+            return_tensors="pt",
+        ).to(self._device)
+        with torch.inference_mode():
+            features = self._model.get_text_features(
+                input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"]
+            )
+        return _unit_rows(features)
 
     def matches(self, pictures: Sequence[Image], texts: Sequence[str]) -> NDArray[np.float32]:
         """The cosine of each image with its text, -1 to 1."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -25,11 +26,10 @@ from keju.metrics.base import PRF
 from keju.metrics.semantic import cosine, other_pairs
 from keju.texts import _
 
-Encode = Callable[[TextEncoder, Sequence[str]], Iterator[dict[int, Vector]]]
-"""Encodes texts, in batches of vectors by the texts' index."""
-
 _PAIRS_AT_ONCE = 2048
-_SENTENCE_KIND = "sentence-256"
+_FIRST_TOKEN, _SENTENCE = "first-token-512", "sentence-256"
+_VECTORS = {_FIRST_TOKEN: TextEncoder.first_token_means, _SENTENCE: TextEncoder.sentence_vectors}
+"""The method that computes each kind of vectors of texts, by its name in the cache."""
 
 
 class Encoders:
@@ -88,15 +88,9 @@ class Encoders:
     def signature(self, name: str) -> str:
         """The signature of this encoder's numbers: weights, precision, the layer, the library."""
         encoder = self.encoder(name)
-        parts = [name, encoder.weights_hash[:16], encoder.precision]
-        if ENCODERS[name].layer:
-            parts.append(f"layer{self.layer_of(name)}")
-        return "|".join([*parts, f"transformers{version('transformers')}"])
-
-    def encoded(self, name: str) -> int:
-        """The number of texts that this encoder has encoded so far; 0 where it was never opened."""
-        opened = self._open.get(self.paths[name].resolve()) if name in self.paths else None
-        return opened.encoded if opened else 0
+        layer = f"|layer{self.layer_of(name)}" if ENCODERS[name].layer else ""
+        library = f"transformers{version('transformers')}"
+        return f"{name}|{encoder.weights_hash[:16]}|{encoder.precision}{layer}|{library}"
 
     def close(self) -> None:
         """Close the cache and release the models."""
@@ -108,7 +102,7 @@ class Encoders:
         self, pairs: Sequence[Pair], *, name: str = "chinese-bert-wwm"
     ) -> list[float]:
         """The cosine of two texts' mean first-token vectors (`TextEncoder.first_token_means`)."""
-        return self._cosines(name, "first-token-512", pairs, TextEncoder.first_token_means)
+        return self._cosines(name, _FIRST_TOKEN, pairs)
 
     def sentence_cosine(
         self, pairs: Sequence[Pair], *, empty: float | None = None, name: str = "minilm"
@@ -118,7 +112,7 @@ class Encoders:
         `empty` is the value where either text has no content. None encodes an empty text like any
         other (`official`: up to 0.12 in our vectors); `strict` passes 0.
         """
-        values = self._cosines(name, _SENTENCE_KIND, pairs, TextEncoder.sentence_vectors)
+        values = self._cosines(name, _SENTENCE, pairs)
         if empty is None:
             return values
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
@@ -131,38 +125,26 @@ class Encoders:
 
     def sentence_vectors(self, texts: Sequence[str], *, name: str = "minilm") -> dict[str, Vector]:
         """The sentence vector of each text, as `sentence_cosine` compares them."""
-        return self._vectors(name, _SENTENCE_KIND, texts, TextEncoder.sentence_vectors)
+        return self._vectors(name, _SENTENCE, texts)
 
     def sentence_floor(self, references: Sequence[str], *, name: str = "minilm") -> float | None:
         """Mean sentence cosine of different items' references; see `bert_score_floor`."""
         return _mean(self.sentence_cosine(reference_pairs(references), name=name))
 
-    def _cosines(
-        self, name: str, vector_kind: str, pairs: Sequence[Pair], encode: Encode
-    ) -> list[float]:
+    def _cosines(self, name: str, kind: str, pairs: Sequence[Pair]) -> list[float]:
         values: list[float] = []
         for start in range(0, len(pairs), _PAIRS_AT_ONCE):
             some = pairs[start : start + _PAIRS_AT_ONCE]
-            texts = [text for pair in some for text in pair]
-            vectors = self._vectors(name, vector_kind, texts, encode)
+            vectors = self._vectors(name, kind, [text for pair in some for text in pair])
             values.extend(cosine(vectors[a], vectors[b]) for a, b in some)
         return values
 
-    def _vectors(
-        self, name: str, vector_kind: str, texts: Sequence[str], encode: Encode
-    ) -> dict[str, Vector]:
+    def _vectors(self, name: str, kind: str, texts: Sequence[str]) -> dict[str, Vector]:
         """The vector of each different text, from the cache or by encoding."""
         encoder = self.encoder(name)
-        space = f"{encoder.weights_hash}:{vector_kind}:{encoder.precision}"
+        space = f"{encoder.weights_hash}:{kind}:{encoder.precision}"
         keys = {text: text_key(space, text) for text in texts}
-        cached = self.cache.vectors(list(keys.values()), size=encoder.size)
-        vectors = {text: cached[key] for text, key in keys.items() if key in cached}
-        lacking = [text for text in keys if text not in vectors]
-        for batch in encode(encoder, lacking):
-            fresh = {lacking[at]: vector for at, vector in batch.items()}
-            self.cache.put_vectors({keys[text]: vector for text, vector in fresh.items()})
-            vectors.update(fresh)
-        return vectors
+        return self.cache.complete(keys, partial(_VECTORS[kind], encoder), size=encoder.size)
 
     def bert_score(self, name: str, pairs: Sequence[Pair]) -> list[PRF]:
         """BERTScore by token matching (bert-score 0.3.13), not rescaled, in the pairs' order.
@@ -172,16 +154,12 @@ class Encoders:
         """
         encoder, layer = self.encoder(name), self.layer_of(name)
         space = f"{encoder.weights_hash}:layer{layer}:{encoder.precision}:match"
-        keys = {pair: text_key(space, *pair) for pair in pairs}
-        scores = self.cache.vectors(list(keys.values()), size=3, dtype=np.float64)
-        lacking = [pair for pair, key in keys.items() if key not in scores]
         if space not in self._matchers:
             self._matchers[space] = TokenMatcher(encoder, layer)
-        for batch in self._matchers[space].match(lacking):
-            fresh = {keys[pair]: np.array(score) for pair, score in batch.items()}
-            self.cache.put_vectors(fresh)
-            scores.update(fresh)
-        return [PRF(*map(float, scores[keys[pair]])) for pair in pairs]
+        keys = {pair: text_key(space, *pair) for pair in pairs}
+        match = self._matchers[space].match
+        scores = self.cache.complete(keys, match, size=3, dtype=np.float64)
+        return [PRF(*map(float, scores[pair])) for pair in pairs]
 
     def bert_score_floor(self, name: str, references: Sequence[str]) -> float | None:
         """Mean F1 of pairs of references of different items of a task: what a wrong text gets.

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from keju.encoders.cache import Array
 from keju.encoders.text import TextEncoder
-from keju.metrics.base import PRF, f_beta
+from keju.metrics.base import f_beta
 
 Pair = tuple[str, str]
 """A candidate (the response) and its reference, in this order."""
@@ -45,8 +48,8 @@ class TokenMatcher:
         self._layer = layer
         self._matrices: dict[str, _Matrix] = {}
 
-    def match(self, pairs: Sequence[Pair]) -> Iterator[dict[Pair, PRF]]:
-        """The results of one window of pairs after the other, in the order of references."""
+    def match(self, pairs: Sequence[Pair]) -> Iterator[dict[Pair, Array]]:
+        """Precision, recall and F1 of one window of pairs after the other, by reference."""
         ordered = sorted(pairs, key=lambda pair: (pair[1], pair[0]))
         references = {reference for _, reference in pairs}
         size = _WINDOW_PAIRS[self._encoder.device]
@@ -66,8 +69,7 @@ class TokenMatcher:
 
         rows = self._encoder.tokenise(texts, max_tokens=self._encoder.max_tokens)
         full = [(text, row) for text, row in zip(texts, rows, strict=True) if row.content.any()]
-        states = self._encoder.token_states([row for _, row in full], layer=self._layer)
-        for batch in states:
+        for batch in self._encoder.token_states([row for _, row in full], layer=self._layer):
             for place, vectors in batch.items():
                 text, row = full[place]
                 weights = torch.from_numpy(row.content / row.content.sum())
@@ -78,24 +80,20 @@ class TokenMatcher:
                 unit_rows = (vectors / lengths.clamp_min(1e-300)).float()
                 self._matrices[text] = _Matrix(unit_rows, weights.to(self._encoder.device))
 
-    def _scores(self, window: Sequence[Pair]) -> dict[Pair, PRF]:
+    def _scores(self, window: Sequence[Pair]) -> dict[Pair, Array]:
         import torch  # noqa: PLC0415 - as above
 
-        scores = dict.fromkeys(window, PRF(0.0, 0.0, 0.0))
-        rates = {}
-        for pair in scores:
-            if all(text in self._matrices for text in pair):
-                candidate, reference = (self._matrices[text] for text in pair)
-                likeness = candidate.rows @ reference.rows.T
-                rates[pair] = torch.stack(
-                    [
-                        likeness.amax(1).double() @ candidate.weights,
-                        likeness.amax(0).double() @ reference.weights,
-                    ]
-                )
+        full = [pair for pair in window if all(text in self._matrices for text in pair)]
+        rates = []
+        for pair in full:
+            candidate, reference = (self._matrices[text] for text in pair)
+            likeness = candidate.rows @ reference.rows.T
+            precision = likeness.amax(1).double() @ candidate.weights
+            rates.append(torch.stack([precision, likeness.amax(0).double() @ reference.weights]))
         # One copy from the device for the whole window.
-        copied = torch.stack([*rates.values()]).tolist() if rates else []
-        for pair, (precision, recall) in zip(rates, copied, strict=True):
+        copied = torch.stack(rates).tolist() if rates else []
+        scores: dict[Pair, Array] = {pair: np.zeros(3) for pair in window}
+        for pair, (precision, recall) in zip(full, copied, strict=True):
             f1 = f_beta(precision, recall) if min(precision, recall) > 0 else 0.0
-            scores[pair] = PRF(precision, recall, f1)
+            scores[pair] = np.array([precision, recall, f1])
         return scores

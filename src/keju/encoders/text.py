@@ -17,7 +17,6 @@ from keju.encoders.folder import (
     check_packages,
     load_model,
     loading,
-    model_config,
     quiet,
     weights_hash,
 )
@@ -86,7 +85,6 @@ class TextEncoder:
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
         import transformers  # noqa: PLC0415 - as above
 
-        self.kind: str = model_config(folder)["model_type"]
         self.weights_hash = weights_hash(folder)
         self.device = device or best_device(torch)
         self.precision = "bfloat16" if self.device == "cuda" else "float32"
@@ -94,6 +92,7 @@ class TextEncoder:
         torch.backends.cuda.enable_cudnn_sdp(False)  # noqa: FBT003 - torch's own form
         self.encoded = 0
         self._tokenizer, config = _load_tokenizer(folder)
+        self.kind = str(config.model_type)
         self.size, self.layers = int(config.hidden_size), int(config.num_hidden_layers)
         positions = int(config.max_position_embeddings)
         if self.kind == "roberta":
@@ -117,7 +116,7 @@ class TextEncoder:
         return [Tokens(row, np.array([token not in ends for token in row])) for row in ids]
 
     def _ids(self, texts: list[str], max_tokens: int | None) -> list[list[int]]:
-        if not texts:
+        if not texts:  # no tokenizer takes none
             return []
         with quiet():
             rows = self._tokenizer(
@@ -129,26 +128,25 @@ class TextEncoder:
             )["input_ids"]
         return [list(row) for row in rows]
 
-    def first_token_means(self, texts: Sequence[str]) -> Iterator[dict[int, Vector]]:
-        """The mean of the first-token vectors of a text's blocks, at any length.
+    def first_token_means(self, texts: Sequence[str]) -> Iterator[dict[str, Vector]]:
+        """By text, the mean of the first-token vectors of a text's blocks, at any length.
 
         The whole text is tokenised with [CLS] and [SEP], the tokens are cut into blocks of 512,
         each block is encoded alone, with its own positions, and the vectors of the blocks' first
         tokens are averaged. Only the first block begins with a true [CLS]; the last may be [SEP]
         alone (511 Chinese characters: 512 + 1 tokens). Nothing is stripped, and the empty text is
         [CLS] [SEP].
-
         """
         blocks: list[list[int]] = []
-        owners: list[int] = []
-        for index, ids in enumerate(self._ids(list(map(_encodable, texts)), None)):
+        owners: list[str] = []
+        for text, ids in zip(texts, self._ids([*map(_encodable, texts)], None), strict=True):
             starts = range(0, len(ids), self.max_tokens)
             blocks += [ids[start : start + self.max_tokens] for start in starts]
-            owners += [index] * len(starts)
+            owners += [text] * len(starts)
         total = Counter(owners)
-        parts: dict[int, list[Vector]] = defaultdict(list)
+        parts: dict[str, list[Vector]] = defaultdict(list)
         for batch, states, _mask in self._passes(blocks, self.layers):
-            means: dict[int, Vector] = {}
+            means: dict[str, Vector] = {}
             for place, vector in zip(batch, states[:, 0].cpu().numpy(), strict=True):
                 text = owners[place]
                 parts[text].append(vector)
@@ -158,8 +156,8 @@ class TextEncoder:
             self.encoded += len(means)
             yield means
 
-    def sentence_vectors(self, texts: Sequence[str]) -> Iterator[dict[int, Vector]]:
-        """Means over a text's tokens (including special ones) at length 1, as in MiniLM.
+    def sentence_vectors(self, texts: Sequence[str]) -> Iterator[dict[str, Vector]]:
+        """By text, means over a text's tokens (including special ones) at length 1, as in MiniLM.
 
         The text is truncated at 256 tokens; the empty text is [CLS] [SEP] and has a vector like any
         other.
@@ -169,7 +167,7 @@ class TextEncoder:
             self.encoded += len(batch)
             means = (states * mask).sum(1) / mask.sum(1)
             vectors = zip(batch, means.cpu().numpy(), strict=True)
-            yield {place: vector / np.linalg.norm(vector) for place, vector in vectors}
+            yield {texts[place]: vector / np.linalg.norm(vector) for place, vector in vectors}
 
     def token_states(self, tokens: Sequence[Tokens], *, layer: int) -> Iterator[dict[int, Any]]:
         """Each text's token vectors after `layer` layers (1 to `layers`), by its index.

@@ -144,15 +144,15 @@ def _leave_one_out(
     all judges that graded any in this task.
     """
     answers = {row.answer.id for row in rated}
-    judges = {name: known for name, known in grades.items() if not answers.isdisjoint(known)}
+    judges = {name: of_judge for name, of_judge in grades.items() if answers & of_judge.keys()}
     pairs = [
         (row, (sum(row.scores.values()) - score) / (len(row.scores) - 1), score)
         for row in rated
-        if len(row.scores) > 1 and all(row.answer.id in known for known in judges.values())
+        if len(row.scores) > 1 and all(row.answer.id in of_judge for of_judge in judges.values())
         for score in row.scores.values()
     ]
-    for judge, known in judges.items() if pairs else ():
-        compared = [(row, others, known[row.answer.id]) for row, others, _score in pairs]
+    for judge, of_judge in judges.items() if pairs else ():
+        compared = [(row, mean, of_judge[row.answer.id]) for row, mean, _score in pairs]
         yield _task_alignment(judge, task, compared, LEAVE_ONE_OUT_MEASURES)
     if pairs:
         yield _task_alignment(PERSON, task, pairs, LEAVE_ONE_OUT_MEASURES)

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from keju.definitions import has_reference, prompt_of
+from keju.definitions import has_reference
 from keju.errors import UsageError
 from keju.extraction import body_of
 from keju.items import Item, Request, Response, get_group
-from keju.judging.prompting import Rubrics, sealed_prompt
+from keju.judging.prompting import Rubrics, question_of, sealed_prompt
 from keju.runs import RunFolder
 from keju.scoring import answer_code
 from keju.texts import _
@@ -130,18 +130,18 @@ def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[GradableAnswer]:
 def _tasks_to_grade(
     run: RunFolder, rubrics: Rubrics, tasks: Collection[str] | None, *, is_sample: bool
 ) -> Collection[str]:
-    known = rubrics.tasks()
+    with_rubric = rubrics.tasks()
     if tasks is not None:
-        if without := [name for name in tasks if name not in known | rubrics.queries.keys()]:
+        if without := [name for name in tasks if name not in with_rubric | rubrics.queries.keys()]:
             raise UsageError(
                 "the rubrics {} have none for {}. They have some for {}; give your own with "
                 "--rubrics",
                 rubrics.id,
                 ", ".join(without),
-                ", ".join(sorted(known)),
+                ", ".join(sorted(with_rubric)),
             )
         return tasks
-    graded = {item.task for item in run.iter_items()} & known
+    graded = {item.task for item in run.iter_items()} & with_rubric
     names = graded if is_sample else graded & rubrics.tasks(only_open=True)
     if not names:
         raise UsageError(
@@ -166,7 +166,7 @@ def grading_requests(
     """
     for answer in filter(lambda answer: answer.is_sent, answers):
         item, rubric = answer.item, rubrics.rubric(answer.item.task, answer.item.query)
-        question, reference = prompt_of(item), "\n或：".join((item.answer, *item.also_accepted))
+        question, reference = question_of(item), "\n或：".join((item.answer, *item.also_accepted))
         source = item.transcription if rubrics.page_text else None
         blanks = {
             "rubric": rubric.says.strip() if rubric else "",

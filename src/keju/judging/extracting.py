@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import msgspec
-from msgspec.structs import replace
 
-from keju.definitions import choices_of, options_of, prompt_of
+from keju.definitions import choices_of, options_of
 from keju.errors import DataError, UsageError
 from keju.extraction import body_of
 from keju.files import sha256_bytes
 from keju.items import Item, Record, Request, Response
-from keju.judging.prompting import extraction_prompts, sealed_prompt
+from keju.judging.prompting import extraction_prompts, question_of, sealed_prompt
 from keju.judging.store import ExtractionFolder
 from keju.running.requests import without_marks
 from keju.running.store import ResponseStore
@@ -79,10 +78,8 @@ def extraction_request(sample: ScoringSample) -> Request:
     between = len(text) - _BEGINNING - _END
     if between > 0 and is_looping(text):
         text = f"{text[:_BEGINNING]}\n……（此处略去 {between} 个字符）……\n{text[-_END:]}"
-    # Answers from elsewhere may be to items without options; then a blank for them stays empty.
-    item = replace(sample.item, fields={"options": " "} | sample.item.fields)
-    question = prompt_of(item, sample.response.box_convention)
-    options = "\n".join(f"{letter}、{option}" for letter, option in _options(item).items())
+    question = question_of(sample.item, sample.response.box_convention)
+    options = "\n".join(f"{letter}、{option}" for letter, option in _options(sample.item).items())
     blanks = {
         "question": question,
         "options": prompts.options.replace("{text}", options) if options else "",

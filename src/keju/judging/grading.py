@@ -170,8 +170,8 @@ def _task_grade(rows: Sequence[Judgement], folder: JudgementFolder) -> TaskGrade
     missing = [reason for row in rows for reason in row.missing]
     failed = sum(reason.startswith("failed") for reason in missing)
     # An empty answer is 0 without a judge: this alone gives a judge no mean.
-    sent = sum(answer.is_sent for answer in answers)
-    has_mean = not sent or any(row.is_by_judge for row in rows)
+    requests = sum(answer.is_sent for answer in answers)
+    has_mean = not requests or any(row.is_by_judge for row in rows)
     counted = [row for row in rows if has_mean and (row.grades or not row.judged.is_sent)]
     graded = [row.grade for row in counted if row.grade is not None]
     values = [LEAST if row.grade is None else row.grade for row in counted]
@@ -198,7 +198,7 @@ def _task_grade(rows: Sequence[Judgement], folder: JudgementFolder) -> TaskGrade
         no_answer=sum(not answer.answered for answer in answers),
         unparsable=len(missing) - failed,
         failed=failed,
-        no_reply=sent - without_grade - sum(row.is_by_judge for row in rows),
+        no_reply=requests - without_grade - sum(row.is_by_judge for row in rows),
         seen=tuple(dict.fromkeys(missing))[:3],
         signature=folder.signature(judge),
     )
@@ -209,9 +209,9 @@ def agreements(
 ) -> tuple[Agreement, ...]:
     """The agreement of the grades of each answer, by judge and task.
 
-    A judge and task of which no answer has two grades is left out.
+    Without judges and tasks of which no answer has two grades.
     """
-    found = []
+    rows = []
     for (judge, task), by_answer in gradings.items():
         units = [unit for unit in by_answer if len(unit) > 1]
         if not units:
@@ -220,7 +220,7 @@ def agreements(
         alpha = None
         with suppress(UndefinedMetricError):
             alpha = krippendorff_alpha([*zip_longest(*units)], measure="interval")
-        found.append(Agreement(
+        rows.append(Agreement(
             judge=judge,
             task=task,
             answers=len(units),
@@ -229,4 +229,4 @@ def agreements(
             spread=sum(spreads) / len(spreads),
             same=spreads.count(0) / len(spreads),
         ))  # fmt: skip
-    return tuple(found)
+    return tuple(rows)

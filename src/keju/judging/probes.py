@@ -101,8 +101,11 @@ def probe_answers(sample: Sequence[GradableAnswer], judge: str) -> Iterator[Grad
     answers = {(row.item.task, row.item.query, row.item.id): row for row in sample}.values()
     for place, answer in enumerate(answers):
         names = {"": "", "judge": own, "rival": rivals[place % len(rivals)]}
-        another = _another_reference(answer, answers)
-        bases = {"answer": answer.text, "reference": answer.item.answer, "another": another}
+        bases = {
+            "answer": answer.text,
+            "reference": answer.item.answer,
+            "another": _another_reference(answer, answers),
+        }
         for name, probe in declared.probes.items():
             base = bases[probe.base]
             if base is not None:

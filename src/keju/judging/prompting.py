@@ -17,10 +17,10 @@ from typing import ClassVar
 import msgspec
 from msgspec.structs import replace
 
-from keju.definitions import Definition, Query, definitions, is_shipped
+from keju.definitions import Definition, Query, definitions, is_shipped, prompt_of
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml, sha256_bytes, shipped_toml
-from keju.items import AnswerForm
+from keju.items import AnswerForm, Item
 from keju.running.requests import seal_of, without_marks
 from keju.texts import _
 
@@ -77,10 +77,10 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
         A query that the file does not name has the rubric of its definition (`Query.rubric`).
         """
-        own = _queries(each for each in definitions() if not is_shipped(each.name))
+        own = _queries(benchmark for benchmark in definitions() if not is_shipped(benchmark.name))
         defined = {name: self.rubrics.get(query.rubric) for name, query in own.items()}
-        named = {name: rubric for rubric in self.rubrics.values() for name in rubric.tasks}
-        return {name: rubric for name, rubric in defined.items() if rubric} | named
+        listed = {name: rubric for rubric in self.rubrics.values() for name in rubric.tasks}
+        return {name: rubric for name, rubric in defined.items() if rubric} | listed
 
     def rubric(self, task: str, query: str = "") -> Rubric | None:
         """The rubric for a query of a task, or None if there is none."""
@@ -122,14 +122,25 @@ def extraction_prompts() -> ExtractionPrompts:
     return shipped_toml("keju.judging", "extract.toml", ExtractionPrompts)
 
 
+def question_of(item: Item, boxes: str = "") -> str:
+    """The prompt of an item for judges, extractors and people who read answers to it.
+
+    Answers from elsewhere may be to items without options; then a blank for them stays empty.
+
+    Raises:
+        DataError: another blank of the prompt has no value.
+    """
+    return prompt_of(replace(item, fields={"options": " "} | item.fields), boxes)
+
+
 def sealed_prompt(
-    prompts: Rubrics | ExtractionPrompts, blanks: Mapping[str, str], text: str, *others: str
+    prompts: Rubrics | ExtractionPrompts, blanks: Mapping[str, str], text: str, *texts: str
 ) -> str:
     """The template of prompts, filled, with an untrusted text between two delimiters.
 
-    The number of the delimiters is computed from the prompts, the text and `others`.
+    The number of the delimiters is computed from the prompts, the text and further `texts`.
     """
-    seal = seal_of(prompts.id, *others, text)
+    seal = seal_of(prompts.id, *texts, text)
     values = {
         **blanks,
         "opening": f"⟦{prompts.mark} {seal}⟧",
@@ -190,10 +201,10 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
         if not rubric.tasks:
             tasks = tuple(task for task, query in shipped.items() if query.rubric == title)
             rubrics.rubrics[title] = replace(rubric, tasks=tasks)
-    named = Counter(task for rubric in rubrics.rubrics.values() for task in rubric.tasks)
-    if unknown := named.keys() - _queries(definitions()):
+    counts = Counter(task for rubric in rubrics.rubrics.values() for task in rubric.tasks)
+    if unknown := counts.keys() - _queries(definitions()):
         queries = ", ".join(sorted(unknown))
         raise DataError("no such query: {}", queries, file=name, hint="See: keju tasks")
-    if named.total() > len(named):
+    if counts.total() > len(counts):
         raise DataError("a query has two rubrics", file=name)
     return rubrics

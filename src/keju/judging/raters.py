@@ -21,11 +21,11 @@ from keju.csv_files import write_frame
 from keju.datasets.readers.records import Place
 from keju.datasets.readers.tables import sheet_lines
 from keju.datasets.readers.workbooks import SheetRow
-from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.judging.answers import GradableAnswer
 from keju.judging.grades import LEAST, MOST
+from keju.judging.prompting import question_of
 from keju.local_paths import check_local
 from keju.running import Selection
 from keju.running.selection import select
@@ -127,7 +127,7 @@ def write_sample(path: Path, sample: Sequence[GradableAnswer]) -> None:
         (
             _LETTER + answer.code,
             answer.item.task,
-            prompt_of(answer.item),
+            question_of(answer.item),
             answer.item.transcription,
             " ".join(ref.path for ref in answer.item.images),
             answer.item.answer,

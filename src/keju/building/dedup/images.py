@@ -28,7 +28,6 @@ from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.building.worker_encoders import encode_images
 from keju.definitions import query_of
-from keju.encoders.clip import PictureEncoder
 from keju.items import ImageRef, Item
 from keju.texts import n_
 
@@ -159,7 +158,7 @@ def _find_candidates(
     vectors = None
     if settings.clip:
         images = [(ref, "") for ref in refs]
-        values = encode_images(context, PictureEncoder, settings.clip, images, batch=_BATCH)
+        values = encode_images(context, settings.clip, images, batch=_BATCH)
         vectors = values.reshape(len(refs), -1)
     found: dict[tuple[int, int], Candidate] = {}
     for scope in _group_by_scope(items, refs, settings.within):

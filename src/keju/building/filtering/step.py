@@ -36,7 +36,6 @@ from keju.building.step import Step
 from keju.building.step_context import StepContext
 from keju.building.worker_encoders import encode_images
 from keju.definitions import query_of
-from keju.encoders.clip import MatchEncoder
 from keju.errors import UsageError, unknown_name
 from keju.files import write_atomic
 from keju.items import Item
@@ -187,7 +186,7 @@ def compute_matches(context: StepContext, items: Iterable[Item], clip: Path) -> 
     """
     asked = [item for item in items if _has_described_image(item)]
     pairs = [(item.images[0], item.answer) for item in asked]
-    values = encode_images(context, MatchEncoder, clip, pairs, batch=_BATCH)
+    values = encode_images(context, clip, pairs, batch=_BATCH)
     return {item.id: round(value, 4) for item, value in zip(asked, values.tolist(), strict=True)}
 
 
