@@ -38,8 +38,6 @@ class ClusterEngine(Model):
     Raises:
         UsageError: the model is not a local engine, the cluster does not respond, or the engine of
             a node cannot be opened or has another version or other weights.
-        PrerequisiteError: the engine or Ray is not installed.
-        DataError: the folder of weights does not contain such a model.
     """
 
     def __init__(self, model: str | Model, options: ModelOptions, address: str = "") -> None:
@@ -56,7 +54,6 @@ class ClusterEngine(Model):
         self._actors, hosts = _start_actors(model, options)
         self.destinations = tuple(sorted(host for host in hosts if not is_this_machine(host)))
         self._pages = self._check_nodes()
-        """The pages that each instance reads at a time."""
         self.concurrency = sum(self._pages.values())
         self._in_work: Counter[str] = Counter()
 

@@ -20,7 +20,7 @@ import msgspec
 
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Request, Usage
-from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, Model, ModelOptions
+from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts, check_no_secret, fields_of
 from keju.models.endpoints import Secrets, checked_url, destinations_of
 from keju.models.http_client import Wire
@@ -30,6 +30,7 @@ from keju.models.replies import error_of_object, excerpt, json_value, status_of_
 from keju.text import read_content
 from keju.texts import _
 
+_PUBLIC = "https://api.openai.com/v1"
 _A_URL = msgspec.Raw(b"\0")  # a placeholder for an image; JSON never contains this byte
 _MOST_TOKENS = 20_000_000
 """Maximum tokens in one direction of one request: more than any context of current models."""
@@ -54,15 +55,14 @@ class OpenAICompatible(Model):
             raise UsageError("openai: needs a model's name after it, as in openai:gpt-4o")
         self.name = f"openai:{model}"
         self._model, self._options = model, options
-        url = options.base_url or os.environ.get("OPENAI_BASE_URL") or PUBLIC_ENDPOINT
-        place = f"the variable {options.api_key_env}"
-        endpoint = checked_url(url, "a base URL", "http://localhost:8000/v1", place)
+        url = options.base_url or os.environ.get("OPENAI_BASE_URL") or _PUBLIC
+        endpoint = checked_url(url)
         key = os.environ.get(options.api_key_env, "").strip()
         if not (key.isascii() and key.isprintable()):
             raise UsageError(
                 "the key in {} contains characters that a key cannot have", options.api_key_env
             )
-        if options.asking and not key and endpoint == PUBLIC_ENDPOINT:
+        if options.asking and not key and endpoint == _PUBLIC:
             raise UsageError(
                 "openai:{}: no key. Set the environment variable {}, or name a server of your "
                 "own with --base-url",
