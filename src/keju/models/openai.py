@@ -194,11 +194,10 @@ def read_answer(body: bytes, sent: Parameters | None = None) -> Answer:
         thinking=reasoning.text or reasoning.thinking or content.thinking,
         status=status_of_ending(reason, text),
         finish_reason=reason,
-        usage=plausible_usage(
-            counts.get("prompt_tokens"),
-            counts.get("completion_tokens"),
-            details.get("reasoning_tokens"),
-            text,
+        usage=Usage(
+            input_tokens=plausible(counts.get("prompt_tokens")),
+            output_tokens=plausible(counts.get("completion_tokens")),
+            thinking_tokens=plausible(details.get("reasoning_tokens"), 0),
         ),
         decoding=as_texts(parameters.sent),
         refused=parameters.refused,
@@ -212,20 +211,9 @@ def _object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def plausible_usage(prompt: object, completion: object, reasoning: object, text: str) -> Usage:
-    """The token counts of a reply that can be right; keju's own estimate replaces the others.
+def plausible(count: object, least: int = 1) -> int | None:
+    """A number of tokens that can be right; keju's estimate replaces others.
 
-    Costs and limits are computed from these numbers, and a gateway may report anything. A count
-    that is not a whole number from 0 to 20 million is not used, nor is 0 for a prompt or for the
-    answer `text` that exist.
+    Costs and limits are computed from these numbers, and a gateway may report anything.
     """
-
-    def plausible(count: object, least: int) -> int | None:
-        whole = int(count) if isinstance(count, float) and count.is_integer() else count
-        return whole if type(whole) is int and least <= whole <= _MOST_TOKENS else None
-
-    return Usage(
-        input_tokens=plausible(prompt, 1),
-        output_tokens=plausible(completion, 1 if text.strip() else 0),
-        thinking_tokens=plausible(reasoning, 0),
-    )
+    return count if type(count) is int and least <= count <= _MOST_TOKENS else None
