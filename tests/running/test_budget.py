@@ -229,9 +229,3 @@ def test_token_counts_that_cannot_be_right_are_estimated(
         assert response.uncounted.input_tokens > 0
     again = go(dataset, out, chat, **budget)
     assert (again.models[0].asked, again.cost) == (0, pytest.approx(summary.cost))
-
-
-def test_a_whole_number_written_with_a_point_is_a_count(chat: Chat, dataset: Path, out: Path):
-    chat.plan(usage={"prompt_tokens": 1000.0, "completion_tokens": 12})
-    summary = go(dataset, out, chat, limit=1, prices=PRICES)
-    assert summary.cost == pytest.approx(EACH)

@@ -2,7 +2,6 @@
 
 from keju.models.base import (
     MISSING,
-    NO_DATASET,
     REPLAYED,
     RESULTS,
     Answer,
@@ -11,7 +10,6 @@ from keju.models.base import (
     Decoding,
     Model,
     ModelOptions,
-    Role,
 )
 from keju.models.images import Fit
 from keju.models.registry import (
@@ -26,7 +24,6 @@ from keju.models.registry import (
 
 __all__ = [
     "MISSING",
-    "NO_DATASET",
     "REPLAYED",
     "RESULTS",
     "Answer",
@@ -37,7 +34,6 @@ __all__ = [
     "Model",
     "ModelKind",
     "ModelOptions",
-    "Role",
     "check_models",
     "drafted_by",
     "model_kinds",

@@ -113,23 +113,16 @@ PARAMETERS = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_
 Role = Literal["model", "engine", "answers", "baseline"]
 """A model answers, an engine transcribes, answers are those of others; baselines are floors."""
 
+PYTHON = "python"
 RESULTS = "results"
-"""The kind of an engine that keju does not run and whose results are read from files."""
-
 REPLAYED = frozenset({RESULTS, "replay"})
-"""Kinds of models whose answers are read from files: they have no speed."""
+ENDPOINTS = frozenset({"openai", "inspect"})
+"""Kinds of models in their identities: a Python function of the user's, the results of an engine
+that keju does not run, all whose answers are read from files, so that they have no speed, and those
+that send decoding parameters to a server."""
 
 MISSING = "missing-answer"
 """The kind of failure of a request for which no file has an answer."""
-
-PYTHON = "python"
-"""The kind of a Python function of the user's."""
-
-ENDPOINTS = frozenset({"openai", "inspect"})
-"""Kinds of models that send decoding parameters to a server, as their identity names them."""
-
-PUBLIC_ENDPOINT = "https://api.openai.com/v1"
-"""The address of `openai:` models without a base URL: the vendor's own."""
 
 UNKNOWN_DTYPE = "unknown"
 """The number format of the weights in a model's identity where the user declares none."""
@@ -173,10 +166,10 @@ class ModelOptions(Record, frozen=True, kw_only=True):
 class DatasetAccess(NamedTuple):
     """The data of a dataset that a model may use.
 
-    `reference` are the labelled items of the reference split. `tested_items` returns the items of
-    the test split that have images, of which only the images may be used. `images_of` returns the
-    stored bytes of images, read on access, and `pages_of` the images to transcribe with their
-    names, computed on demand; both are None without a dataset.
+    `reference` are the labelled items of the reference split, `tested_items` those of the test
+    split that have images, of which only the images may be used. `images_of` returns the stored
+    bytes of images, read on access, and `pages_of` the images to transcribe with their names; both
+    are None without a dataset.
     """
 
     reference: Sequence[Item] = ()

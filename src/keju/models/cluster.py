@@ -38,8 +38,6 @@ class ClusterEngine(Model):
     Raises:
         UsageError: the model is not a local engine, the cluster does not respond, or the engine of
             a node cannot be opened or has another version or other weights.
-        PrerequisiteError: the engine or Ray is not installed.
-        DataError: the folder of weights does not contain such a model.
     """
 
     def __init__(self, model: str | Model, options: ModelOptions, address: str = "") -> None:
@@ -53,12 +51,11 @@ class ClusterEngine(Model):
         self.name = self._model.name
         self.identity = dict(self._model.identity)
         start_ray(address)
-        self._actors, hosts = _start_actors(model, options)
-        self.destinations = tuple(sorted(host for host in hosts if not is_this_machine(host)))
-        self._pages = self._check_nodes()
-        """The pages that each instance reads at a time."""
-        self.concurrency = sum(self._pages.values())
+        self._actors: dict[str, Any] = {}
+        self._pages: dict[str, int] = {}  # that each instance reads at a time
         self._in_work: Counter[str] = Counter()
+        self._start_instances(model, options)
+        self.concurrency = sum(self._pages.values())
 
     def unsupported_reason(self, request: Request) -> str:
         """Why the engine does not support this request, or an empty string."""
@@ -101,14 +98,48 @@ class ClusterEngine(Model):
         self._actors = {}
         await self._model.close()
 
-    def _check_nodes(self) -> dict[str, int]:
-        """Check all instances; return how many pages each reads at a time."""
-        import ray  # noqa: PLC0415 - heavy, optional
+    def _start_instances(self, spec: str, options: ModelOptions) -> None:
+        """Start an instance on each live node and check it.
 
-        pages = {}
+        One with weights is started only on nodes with a GPU, if this machine has one. An instance
+        ends with the process that started it. Ray restarts it on its node only.
+        """
+        import ray  # noqa: PLC0415 - heavy, optional
+        from ray.util.scheduling_strategies import (  # noqa: PLC0415 - as above
+            NodeAffinitySchedulingStrategy,
+        )
+
+        cluster: Any = ray
+        has_weights = any(":DIR" in kind.spelling for kind in MODELS[spec.partition(":")[0]])
+        gpus = 0
+        if has_weights:
+            import torch  # noqa: PLC0415 - seconds to import, and absent from the base
+
+            gpus = int(best_device(torch) == "cuda")
+        hosts = set()
+        for node in cluster.nodes():
+            address, resources = node["NodeManagerAddress"], node["Resources"]
+            cores = int(resources.get("CPU", 0))
+            if not node["Alive"] or not cores or resources.get("GPU", 0) < gpus:
+                continue
+            placed = cluster.remote(_EngineActor).options(
+                num_cpus=1,
+                num_gpus=gpus,
+                max_restarts=-1,
+                max_task_retries=_ATTEMPTS - 1,
+                scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
+            )
+            hosts.add(address)
+            # Nodes may share an address.
+            name = f"{address} ({node['NodeID'][:8]})"
+            self._actors[name] = placed.remote(spec, options, cores if has_weights else 0)
+        if not self._actors:
+            raise UsageError("no node of the Ray cluster is left for {}", spec)
+        others = hosts - {cluster.util.get_node_ip_address()}
+        self.destinations = tuple(sorted(host for host in others if not is_this_machine(host)))
         described = {node: actor.describe.remote() for node, actor in self._actors.items()}
         for node, description in described.items():
-            identity, pages[node], error = ray.get(description)
+            identity, self._pages[node], error = cluster.get(description)
             if error:
                 raise UsageError(
                     "the node {} of the Ray cluster cannot run the engine: {}", node, error
@@ -121,7 +152,6 @@ class ClusterEngine(Model):
                     different[0],
                     hint="Install the same versions and weights on all machines",
                 )
-        return pages
 
 
 def on_ray(
@@ -136,48 +166,6 @@ def is_local_engine(spec: str) -> bool:
     kind = spec.partition(":")[0]
     is_own = kind in MODELS and MODELS.plugin_of(kind) is None
     return is_own and role_of(spec) == "engine" and all(declared.local for declared in MODELS[kind])
-
-
-def _start_actors(spec: str, options: ModelOptions) -> tuple[dict[str, Any], set[str]]:
-    """Start an instance on each live node; with weights on those with a GPU, if one is here.
-
-    An instance ends with the process that started it. Ray restarts it on its node only.
-
-    Returns:
-        The instances by node, and the addresses of the other machines.
-    """
-    import ray  # noqa: PLC0415 - heavy, optional
-    from ray.util.scheduling_strategies import (  # noqa: PLC0415 - as above
-        NodeAffinitySchedulingStrategy,
-    )
-
-    cluster: Any = ray
-    has_weights = any(":DIR" in declared.spelling for declared in MODELS[spec.partition(":")[0]])
-    gpus = 0
-    if has_weights:
-        import torch  # noqa: PLC0415 - seconds to import, and absent from the base
-
-        gpus = int(best_device(torch) == "cuda")
-    actors, hosts = {}, set()
-    for node in cluster.nodes():
-        resources = node["Resources"]
-        cores = int(resources.get("CPU", 0))
-        if not node["Alive"] or not cores or resources.get("GPU", 0) < gpus:
-            continue
-        placed = cluster.remote(_EngineActor).options(
-            num_cpus=1,
-            num_gpus=gpus,
-            max_restarts=-1,
-            max_task_retries=_ATTEMPTS - 1,
-            scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
-        )
-        hosts.add(node["NodeManagerAddress"])
-        # Nodes may share an address.
-        name = f"{node['NodeManagerAddress']} ({node['NodeID'][:8]})"
-        actors[name] = placed.remote(spec, options, cores if has_weights else 0)
-    if not actors:
-        raise UsageError("no node of the Ray cluster is left for {}", spec)
-    return actors, hosts - {cluster.util.get_node_ip_address()}
 
 
 class _EngineActor:

@@ -26,7 +26,7 @@ MAY_REFUSE = frozenset({"bad-request", "server"})
 """
 
 EXTRA = "extra_body."
-"""What the names of extra fields begin with in a model's identity."""
+"""The beginning of the names of extra fields in a model's identity."""
 
 _SPELLINGS = {
     "max_tokens": "max_tokens max_completion_tokens max_output_tokens maxTokens maxOutputTokens",

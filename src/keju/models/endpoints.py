@@ -33,25 +33,17 @@ def _host_of(url: str) -> str:
     return (usable and parts.hostname) or ""
 
 
-def checked_url(url: str, what: str, example: str, secret_in: str) -> str:
-    """The address without a slash at its end.
-
-    Args:
-        url: as the user gave it.
-        what: its name in an error.
-        example: a valid one, for the error.
-        secret_in: where a secret must be given instead.
+def checked_url(url: str) -> str:
+    """The address of a server as the user gives it, without a slash at its end.
 
     Raises:
         UsageError: not an http or https address of a host, or one that may contain a secret.
     """
     if not _host_of(url) or any(mark in url for mark in "@?#"):
         raise UsageError(
-            "not {}; one looks like {}, without user, password and query, because run.json stores "
-            "it. Put the secret into {}",
-            what,
-            example,
-            secret_in,
+            "not the address of a server: it looks like http://localhost:8000/v1, without user, "
+            "password and query, because run.json stores it. Put the secret into an environment "
+            "variable"
         )
     return url.rstrip("/")
 

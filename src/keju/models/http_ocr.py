@@ -49,9 +49,7 @@ class HttpOcr(Engine):
         if spec != _SERVICE and not spec.startswith(("http://", "https://")):
             raise UsageError("http-ocr: needs an address or {} after it, not {!r}", _SERVICE, spec)
         self.name = f"http-ocr:{spec}"
-        url = _ADDRESS if spec == _SERVICE else spec
-        place = "an environment variable"
-        url = checked_url(url, "an OCR service's address", "https://host/ocr", place)
+        url = checked_url(_ADDRESS if spec == _SERVICE else spec)
         self.destinations = destinations_of(url)
         self._secrets = {
             field: os.environ.get(variable, "").strip() for field, variable in _VARIABLES.items()

@@ -20,7 +20,7 @@ import msgspec
 
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Request, Usage
-from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, Model, ModelOptions
+from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts, check_no_secret, fields_of
 from keju.models.endpoints import Secrets, checked_url, destinations_of
 from keju.models.http_client import Wire
@@ -30,6 +30,7 @@ from keju.models.replies import error_of_object, excerpt, json_value, status_of_
 from keju.text import read_content
 from keju.texts import _
 
+_PUBLIC = "https://api.openai.com/v1"
 _A_URL = msgspec.Raw(b"\0")  # a placeholder for an image; JSON never contains this byte
 _MOST_TOKENS = 20_000_000
 """Maximum tokens in one direction of one request: more than any context of current models."""
@@ -54,15 +55,14 @@ class OpenAICompatible(Model):
             raise UsageError("openai: needs a model's name after it, as in openai:gpt-4o")
         self.name = f"openai:{model}"
         self._model, self._options = model, options
-        url = options.base_url or os.environ.get("OPENAI_BASE_URL") or PUBLIC_ENDPOINT
-        place = f"the variable {options.api_key_env}"
-        endpoint = checked_url(url, "a base URL", "http://localhost:8000/v1", place)
+        url = options.base_url or os.environ.get("OPENAI_BASE_URL") or _PUBLIC
+        endpoint = checked_url(url)
         key = os.environ.get(options.api_key_env, "").strip()
         if not (key.isascii() and key.isprintable()):
             raise UsageError(
                 "the key in {} contains characters that a key cannot have", options.api_key_env
             )
-        if options.asking and not key and endpoint == PUBLIC_ENDPOINT:
+        if options.asking and not key and endpoint == _PUBLIC:
             raise UsageError(
                 "openai:{}: no key. Set the environment variable {}, or name a server of your "
                 "own with --base-url",
@@ -194,11 +194,10 @@ def read_answer(body: bytes, sent: Parameters | None = None) -> Answer:
         thinking=reasoning.text or reasoning.thinking or content.thinking,
         status=status_of_ending(reason, text),
         finish_reason=reason,
-        usage=plausible_usage(
-            counts.get("prompt_tokens"),
-            counts.get("completion_tokens"),
-            details.get("reasoning_tokens"),
-            text,
+        usage=Usage(
+            input_tokens=plausible(counts.get("prompt_tokens")),
+            output_tokens=plausible(counts.get("completion_tokens")),
+            thinking_tokens=plausible(details.get("reasoning_tokens"), 0),
         ),
         decoding=as_texts(parameters.sent),
         refused=parameters.refused,
@@ -212,20 +211,9 @@ def _object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def plausible_usage(prompt: object, completion: object, reasoning: object, text: str) -> Usage:
-    """The token counts of a reply that can be right; keju's own estimate replaces the others.
+def plausible(count: object, least: int = 1) -> int | None:
+    """A number of tokens that can be right; keju's estimate replaces others.
 
-    Costs and limits are computed from these numbers, and a gateway may report anything. A count
-    that is not a whole number from 0 to 20 million is not used, nor is 0 for a prompt or for the
-    answer `text` that exist.
+    Costs and limits are computed from these numbers, and a gateway may report anything.
     """
-
-    def plausible(count: object, least: int) -> int | None:
-        whole = int(count) if isinstance(count, float) and count.is_integer() else count
-        return whole if type(whole) is int and least <= whole <= _MOST_TOKENS else None
-
-    return Usage(
-        input_tokens=plausible(prompt, 1),
-        output_tokens=plausible(completion, 1 if text.strip() else 0),
-        thinking_tokens=plausible(reasoning, 0),
-    )
+    return count if type(count) is int and least <= count <= _MOST_TOKENS else None

@@ -27,7 +27,7 @@ _OPTIONS = {"lang": re.compile(r"[A-Za-z0-9_]+"), "psm": re.compile("[3-9]|1[013
 recognise text without the data for orientation."""
 
 _DEFAULTS = {"lang": "chi_tra_vert", "psm": "3"}
-"""What measurements favour (docs/choosing-ocr.md)."""
+"""The defaults, which measurements favour (docs/choosing-ocr.md)."""
 
 _NO_OPTIONS = ModelOptions()
 

@@ -209,10 +209,7 @@ def _address_of(spec: str, options: ModelOptions) -> str:
     provider, service = spec.split("/")[:2]
     service = service if provider == "openai-api" else provider
     url = options.base_url or os.environ.get(f"{service.upper().replace('-', '_')}_BASE_URL", "")
-    if not url:
-        return ""
-    example, place = "http://localhost:8000/v1", "the provider's own variable for its key"
-    return checked_url(url, what="a base URL", example=example, secret_in=place)
+    return checked_url(url) if url else ""
 
 
 def _secrets_of(options: ModelOptions, model: inspect_ai.model.Model | None = None) -> Secrets:

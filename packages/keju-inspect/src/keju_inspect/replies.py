@@ -9,7 +9,7 @@ from inspect_ai.model import ModelOutput, ModelUsage
 from keju.errors import printable, shortened
 from keju.items import Usage
 from keju.models.base import Answer, AskError
-from keju.models.openai import plausible_usage
+from keju.models.openai import plausible
 from keju.models.replies import excerpt, status_of_ending
 from keju.texts import _
 
@@ -45,12 +45,12 @@ def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:
         # "unknown" is also what Inspect makes of a reply without a reason.
         status=status_of_ending("" if reason == "unknown" else reason, said),
         finish_reason=reason,
-        usage=_usage(output.usage, said),
+        usage=_usage(output.usage),
         served_model=shortened(printable(output.model), 120),
     )
 
 
-def _usage(usage: ModelUsage | None, text: str) -> Usage:
+def _usage(usage: ModelUsage | None) -> Usage:
     """Tokens as the vendor bills them, including those of its cache.
 
     Inspect reports 0 tokens of a prompt where the vendor reports none.
@@ -59,4 +59,8 @@ def _usage(usage: ModelUsage | None, text: str) -> Usage:
         return Usage()
     cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
     given = usage.input_tokens + sum(filter(None, cached))
-    return plausible_usage(given or None, usage.output_tokens, usage.reasoning_tokens, text)
+    return Usage(
+        input_tokens=plausible(given),
+        output_tokens=plausible(usage.output_tokens),
+        thinking_tokens=plausible(usage.reasoning_tokens, 0),
+    )

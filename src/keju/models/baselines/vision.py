@@ -159,11 +159,9 @@ class PairBaseline(Baseline):
         return self._described[name]  # A gallery shows its images to every query.
 
 
-class Hog(PairBaseline):
+def hog(_options: ModelOptions) -> PairBaseline:
     """The cosine of two histograms of gradients (Dalal and Triggs 2005)."""
-
-    def __init__(self, _options: ModelOptions) -> None:
-        super().__init__("hog", "classes", ALIKE, gradients, np.dot)
+    return PairBaseline("hog", "classes", ALIKE, gradients, np.dot)
 
 
 def gradients(grey: Grey) -> NDArray[np.float32]:
@@ -180,11 +178,9 @@ def gradients(grey: Grey) -> NDArray[np.float32]:
     return np.asarray(blocks.ravel() / max(np.linalg.norm(blocks), 1e-3), dtype=np.float32)
 
 
-class Edges(PairBaseline):
+def edges(_options: ModelOptions) -> PairBaseline:
     """The best fit of a segment of one fragment's outline to a segment of the other's."""
-
-    def __init__(self, _options: ModelOptions) -> None:
-        super().__init__("edges", "fragments", 0.5, outline, fit)
+    return PairBaseline("edges", "fragments", 0.5, outline, fit)
 
 
 def outline(grey: Grey) -> Curve:
