@@ -213,7 +213,7 @@ class RunContents:
             yield from self.requests_of(item, model, readings)
 
     def readings(self, model: Model, folder: RunFolder) -> dict[Setting, FindReading]:
-        """What finds the transcriptions of a run, by the settings in which a model needs some."""
+        """Finders of the transcriptions in a run, by the settings in which a model needs some."""
         return {
             setting: partial(reader.find, StoredResponses(folder.readings(reader.model.name)))
             for (name, setting), reader in self.readers.items()
