@@ -7,7 +7,7 @@ from time import monotonic
 
 import pytest
 
-from keju.running.limits import Rate, Slots
+from keju.running.limits import Slots
 
 
 def run(body: Callable[[], Awaitable[None]]) -> None:
@@ -122,19 +122,27 @@ def test_rest_lasts_as_long_as_it_is_asked_to():
     run(body)
 
 
-def times_of(rate: Rate, count: int) -> list[float]:
+def times_of(slots: Slots, count: int, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """When so many go out one after the other, each as soon as it may."""
-    now, times = 1000.0, []
-    for _ in range(count):
-        now = max(now, rate.opens_at)
-        rate.take(now)
-        times.append(now)
+    times: list[float] = []
+
+    async def body() -> None:
+        for _ in range(count):
+            now = max(times[-1] if times else 1000.0, slots.opens_at)
+            monkeypatch.setattr("keju.running.limits.monotonic", lambda now=now: now)
+            assert await slots.enter()
+            slots.leave()
+            times.append(now)
+
+    asyncio.run(body())
     return times
 
 
 @pytest.mark.parametrize("per_minute", [10, 600, 6000])
-def test_no_minute_holds_more_than_its_rate_lets_out(per_minute: float):
-    times = times_of(Rate(per_minute), int(3 * per_minute))
+def test_no_minute_holds_more_than_its_rate_lets_out(
+    per_minute: float, monkeypatch: pytest.MonkeyPatch
+):
+    times = times_of(Slots(1, per_minute=per_minute), int(3 * per_minute), monkeypatch)
     for place, first in enumerate(times):
         within = bisect_left(times, first + 59.999) - place
         assert within <= per_minute

@@ -130,9 +130,9 @@ def merge(
 ) -> None:
     """Merge the shards of a run from several machines into one run.
 
-    The shards must have equal settings and no responses to the same request. They are not changed.
-    If shards or responses are missing, the command prints how many, and keju run with the new run
-    as --out, without --shard, sends the missing requests.
+    The shards must have equal settings. They are not changed. If shards or responses are missing,
+    the command prints how many, and keju run with the new run as --out, without --shard, sends the
+    missing requests.
     """
     from keju.cli.output.run_summary import unfinished_lines
     from keju.judging.extracting import merge_extractions

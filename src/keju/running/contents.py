@@ -89,10 +89,8 @@ NO_READING = "no-reading"
 """The failure kind of an item whose images could not be transcribed."""
 
 
-def reading_request(
-    item: Item, variant: RequestVariant, *, every_round: bool, prompted: bool
-) -> Request:
-    """A request for a transcription of an item's images (see `Reader`)."""
+def reading_request(item: Item, variant: RequestVariant, *, prompted: bool) -> Request:
+    """A request for a transcription of an item's images, to a reader that gets a prompt or not."""
     reading = reading_task(item.benchmark)
     query = reading.queries[0]
     script = variant.script if prompted else "released"
@@ -105,24 +103,23 @@ def reading_request(
         prompt=prompt,
         images=item.images,
         script=script,
-        round=variant.round if every_round else 1,
+        round=variant.round if prompted else 1,
     )
 
 
 class Reader(NamedTuple):
     """The model or engine that transcribes for a model.
 
-    `every_round`: it transcribes again in each round. `prompted`: it gets a prompt, and so
-    transcribes in each script; an OCR engine gets none, and transcribes once.
+    `prompted`: it gets a prompt, and so transcribes in each script and round; an OCR engine gets
+    none, and transcribes once.
     """
 
     model: Model
-    every_round: bool
     prompted: bool = True
 
     def request(self, item: Item, variant: RequestVariant) -> Request:
         """A request for a transcription of an item's images."""
-        return reading_request(item, variant, every_round=self.every_round, prompted=self.prompted)
+        return reading_request(item, variant, prompted=self.prompted)
 
     def find(self, stored: StoredResponses, item: Item, variant: RequestVariant) -> Response | None:
         """The stored transcription of an item's images, or None if it was not made yet."""
@@ -132,9 +129,8 @@ class Reader(NamedTuple):
     @classmethod
     def of(cls, model: Model) -> Reader:
         """The engine before a model in a pipeline, else the model itself."""
-        if model.reader:
-            return cls(model.reader, every_round=False, prompted=is_prompted(model.reader.name))
-        return cls(model, every_round=True)
+        reader = model.reader
+        return cls(reader, is_prompted(reader.name)) if reader else cls(model)
 
 
 def is_prompted(reader: str, stored: str = "") -> bool:
@@ -204,7 +200,7 @@ class RunContents:
             if model.reader or variant.setting in OWN_READING:
                 # Two pipelines with one engine share its transcriptions.
                 reader = Reader.of(model)
-                reader = shared.setdefault((reader.model.name, reader.every_round), reader)
+                reader = shared.setdefault((reader.model.name, reader.prompted), reader)
                 self.readers[model.name, variant.setting] = reader
 
     def requests(self, model: Model, folder: RunFolder) -> Iterator[Planned]:
@@ -217,7 +213,7 @@ class RunContents:
             yield from self.requests_of(item, model, readings)
 
     def readings(self, model: Model, folder: RunFolder) -> dict[Setting, FindReading]:
-        """What finds the transcriptions of a run, by the settings in which a model needs some."""
+        """Finders of the transcriptions in a run, by the settings in which a model needs some."""
         return {
             setting: partial(reader.find, StoredResponses(folder.readings(reader.model.name)))
             for (name, setting), reader in self.readers.items()

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from math import inf
 from time import monotonic
 
 from keju.errors import UsageError
-from keju.files import read_jsonl
 from keju.items import Record, Request, Usage
 from keju.models import Answer, AskError, Fit, Model
 from keju.running.prices import Prices
@@ -85,19 +85,6 @@ class Policy(Record, frozen=True, kw_only=True):
             )
 
 
-class Rate:
-    """A token bucket of the requests of one second, so that no minute exceeds the limit."""
-
-    def __init__(self, per_minute: float) -> None:
-        # One second more than a minute, because a full bucket is emptied before its refill begins.
-        self._interval = (_MINUTE + _BURST) / per_minute
-        self.opens_at = 0.0
-
-    def take(self, now: float) -> None:
-        """Take one request."""
-        self.opens_at = max(self.opens_at, now - _BURST) + self._interval
-
-
 class Slots:
     """Slots for requests in flight to a model, whose number follows the capacity of its server.
 
@@ -106,8 +93,8 @@ class Slots:
     many successes as there are slots add one. After the first success the limit is the ceiling,
     because most servers support what their users set.
 
-    There are at most `ceiling` slots, and `first` (default: as many) before the first success.
-    `per_minute` is the maximum number of requests per minute; None sets none.
+    There are at most `ceiling` slots, and `first` (default: as many) before the first success. With
+    `per_minute`, a token bucket of one second's requests spreads them over the minute.
     """
 
     def __init__(
@@ -120,7 +107,10 @@ class Slots:
         self._proven = first is None
         self._halved_at = 0.0
         self._closed_until = 0.0
-        self._rate = Rate(per_minute) if per_minute else None
+        # One second more than a minute, because a full bucket is emptied before its refill begins.
+        self._interval = (_MINUTE + _BURST) / per_minute if per_minute else 0.0
+        self.opens_at = 0.0
+        """When the rate allows the next request."""
         self._turn = asyncio.Lock()
         self._changed = asyncio.Event()
         self._end = asyncio.Event()
@@ -144,13 +134,11 @@ class Slots:
         """Wait for a slot and take it; false if there will be none."""
         async with self._turn:  # One caller waits for a slot, the others for their turn.
             while not self.stopped:
-                now, opens_at = monotonic(), self._closed_until
-                if self._rate:
-                    opens_at = max(opens_at, self._rate.opens_at)
+                now = monotonic()
+                opens_at = max(self._closed_until, self.opens_at)
                 if self.in_flight + 1 <= self._limit and now >= opens_at:
                     self.in_flight += 1
-                    if self._rate:
-                        self._rate.take(now)
+                    self.opens_at = max(self.opens_at, now - _BURST) + self._interval
                     return True
                 self._changed.clear()
                 with suppress(TimeoutError):
@@ -287,7 +275,7 @@ class CostEstimator:
 
     def expected_cost(self, request: Request) -> float:
         """The maximum cost of a request, or that of the most expensive answer if it is higher."""
-        return max(self.cost(self.expected(request)), self._highest_cost) if self.price else 0.0
+        return max(self.cost(self.expected(request)), self._highest_cost)
 
     def charged(
         self, request: Request, outcome: Answer | AskError, reserved: float, before: Usage
@@ -328,14 +316,6 @@ class CostEstimator:
         return self.price.of(usage.input_tokens or 0, usage.output_tokens or 0)
 
 
-class _PaidResponse(Record, frozen=True, kw_only=True):
-    """The part of a stored response that has a cost."""
-
-    model: str
-    usage: Usage = Usage()
-    uncounted: Usage = Usage()
-
-
 def remaining_budget(
     folder: RunFolder,
     models: Iterable[Model],
@@ -364,8 +344,7 @@ def remaining_budget(
                 model.name,
             )
     spent = 0.0
-    for path in (*folder.response_files(), *folder.reading_files()):
-        for response in read_jsonl(path, _PaidResponse, appended=True):
-            if paid := estimators.get(response.model):
-                spent += paid.cost(response.usage) + paid.cost(response.uncounted)
+    for response in chain(folder.responses(), folder.readings()):
+        if paid := estimators.get(response.model):
+            spent += paid.cost(response.usage) + paid.cost(response.uncounted)
     return Budget(policy.max_cost, prices.currency, spent)

@@ -26,9 +26,6 @@ from keju.texts import Text, _, join_clauses
 _OPTIONS = {
     "tasks": "--task", "settings": "--setting", "scripts": "--script", "wordings": "--wording",
 }  # fmt: skip
-_ONE_VALUE = ("shard", "pairs", "label", "boxes")
-"""Settings of a run with one value."""
-
 _CHANGED = _(
     "The dataset has changed since the last session. Responses to the same requests are kept, also "
     "where a reference was corrected: score the run again"
@@ -64,10 +61,9 @@ def check_resumed(
     """Check that a command may resume a run: nothing that cost money is dropped or paid for twice.
 
     Of the models of the command, the keys of the requests decide. Failures are dropped, so that a
-    corrected command just works, and so are answers that are read from files again: those to items
-    that are still selected, in settings that are still selected. Any other outdated response needs
-    `--replace`. Of the other models of the run, the command keeps what the run has, and so it must
-    have their items and settings.
+    corrected command just works, and so are answers that are read from files again. Any other
+    outdated response needs `--replace`. Of the other models of the run, the command keeps what the
+    run has, and so it must have the same dataset and settings.
 
     Yields notes for the user: what has changed, and what is replaced.
 
@@ -77,13 +73,9 @@ def check_resumed(
     """
     folder = store.folder
     earlier, now = folder.manifest(), manifest_of(contents, folder)
-    extends, selected = _extends(earlier, now), {item.id for item in contents.items}
-    is_same = (
-        extends
-        and earlier.dataset_hash == now.dataset_hash
-        and selected.issuperset(folder.iter_item_ids())
-    )
-    if earlier.dataset_hash != now.dataset_hash:
+    has_other_items = earlier.dataset_hash != now.dataset_hash
+    is_same = earlier.settings == now.settings and not has_other_items
+    if has_other_items:
         yield _CHANGED
     for name, identity in earlier.models.items():
         may_collect = policy.batch and is_same and now.models.get(name, identity) == identity
@@ -99,14 +91,12 @@ def check_resumed(
         if count := sum(head.status != "failed" for head in heads):
             raise _outdated(folder, name, count, now)
     for queue in queues:
-        name = queue.model.name
-        items = [slot.item for slot, head in queue.outdated.items() if head.status != "failed"]
-        is_file = queue.model.identity.get("kind") in REPLAYED
-        is_read_again = is_file and extends and selected.issuperset(items)
-        if items and not (policy.replace or is_read_again):
-            raise _outdated(folder, name, len(items), now)
-        if items:
-            yield _("{}: outdated responses that are replaced: {:,}", name, len(items))
+        name, is_file = queue.model.name, queue.model.identity.get("kind") in REPLAYED
+        count = sum(head.status != "failed" for head in queue.outdated.values())
+        if count and not (policy.replace or is_file):
+            raise _outdated(folder, name, count, now)
+        if count:
+            yield _("{}: outdated responses that are replaced: {:,}", name, count)
 
 
 def _outdated(folder: RunFolder, model: str, count: int, now: RunManifest) -> UsageError:
@@ -119,17 +109,6 @@ def _outdated(folder: RunFolder, model: str, count: int, now: RunManifest) -> Us
         model,
         count,
         join_clauses(differences) or _("the prompts or the images"),
-    )
-
-
-def _extends(earlier: RunManifest, now: RunManifest) -> bool:
-    """Whether the settings of a command include all prompt variants that a run had before."""
-    return (
-        all(earlier.settings.get(n, "") == now.settings.get(n, "") for n in _ONE_VALUE)
-        and earlier.rounds <= now.rounds
-        and set(earlier.input_settings) <= set(now.input_settings)
-        and set(earlier.scripts) <= set(now.scripts)
-        and set(earlier.wordings) <= set(now.wordings)
     )
 
 

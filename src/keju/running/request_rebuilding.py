@@ -53,8 +53,7 @@ class RequestRebuilder:
         """The transcription that was sent, made by the model itself or by the engine before it."""
         name, is_prompted_reader = response.model, True
         identity = self.manifest.models.get(name, {})
-        is_pipeline = name.startswith(_PIPELINE)
-        if is_pipeline:
+        if name.startswith(_PIPELINE):
             name = name.removeprefix(_PIPELINE).partition("+")[0]
             identity = {
                 key.removeprefix("engine."): value
@@ -64,9 +63,7 @@ class RequestRebuilder:
             is_prompted_reader = is_prompted(name, self.manifest.roles.get(name, ""))
         elif response.setting not in OWN_READING:
             return None
-        request = reading_request(
-            item, variant, every_round=not is_pipeline, prompted=is_prompted_reader
-        )
+        request = reading_request(item, variant, prompted=is_prompted_reader)
         if name not in self._readings:
             self._readings[name] = StoredResponses(self._folder.readings(name))
         reading = self._readings[name].find(request, identity)

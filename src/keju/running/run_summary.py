@@ -141,27 +141,19 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
             if model.hint
         ]
         kinds = {kind for model in self.models for kind in model.failures}
-        may_change = bool(kinds - _UNLIKELY_TO_CHANGE)
-        halted = sum(model.left for model in self.models if model.hint)
-        if self.left > halted:
-            if self.waiting:
-                hints.append(
-                    _("Run the same command again later to collect the finished responses")
-                )
-            else:
-                again = _("Run the same command again to continue")
-                hints.append(hint_of(self.used_up) or again)
-            if may_change:
-                hints.append(_("Add --retry-failed to send the failed requests again too"))
-        if hints:
-            return join_sentences(hints)
-        if may_change:
-            return _(
-                "Run the same command again with --retry-failed to send only the failed requests "
-                "again"
+        # The requests of a halted model continue as its hint says.
+        is_left = self.left > sum(model.left for model in self.models if model.hint)
+        if is_left and self.waiting:
+            hints.append(_("Run the same command again later to collect the finished responses"))
+        elif is_left:
+            again = _("Run the same command again to continue")
+            hints.append(hint_of(self.used_up) or again)
+        if kinds - _UNLIKELY_TO_CHANGE and (is_left or not hints):
+            hints.append(
+                _("Add --retry-failed to the same command to send the failed requests again")
             )
-        if kinds - {MISSING}:  # Results that files lack are hinted at where they are named.
+        if not hints and kinds - {MISSING}:  # Results that files lack are hinted at by name.
             return _(
                 "The same requests would fail again. Correct the causes that are shown above first"
             )
-        return ""
+        return join_sentences(hints)

@@ -386,25 +386,17 @@ def skip_reason(item: Item, variant: RequestVariant, model: str = "") -> str:
     if reason or setting == "image":
         return reason
     is_page = query_of(item).form == "transcription"
-    has_text = bool((item.transcription or "").strip())
+    is_true, has_text = setting in TRUE_READING, bool((item.transcription or "").strip())
+    of_pairs, sends_image = task(item.task).of_pairs, setting not in TEXT_ONLY
     reasons = (
-        (
-            task(item.task).of_pairs,
-            _("it compares two images, and a transcription describes neither"),
-        ),
-        (
-            is_page and setting in TRUE_READING,
-            _("with {} the prompt would contain the answer", setting),
-        ),
+        (of_pairs, _("it compares two images, and a transcription describes neither")),
+        (is_page and is_true, _("with {} the prompt would contain the answer", setting)),
         (
             is_page,
             _("with {} the first reading is itself the answer: use --setting image", setting),
         ),
         (setting in OWN_READING and not item.images, _("there is no image to read first")),
-        (setting in TRUE_READING and not has_text, NO_TRANSCRIPTION),
-        (
-            setting not in TEXT_ONLY and not item.images,
-            _("there is no image to send: use --setting gold-text"),
-        ),
+        (is_true and not has_text, NO_TRANSCRIPTION),
+        (sends_image and not item.images, _("there is no image to send: use --setting gold-text")),
     )
     return next((reason for applies, reason in reasons if applies), "")

@@ -56,7 +56,7 @@ from keju.texts import _, join_sentences
 T = TypeVar("T")
 
 _STARTED = frozenset({"run.lock", "items.parquet"})
-"""What an interruption before the first run.json leaves in a directory."""
+"""Files that an interruption before the first run.json leaves in a directory."""
 
 
 class RunSettings(TypedDict, total=False):

@@ -22,14 +22,7 @@ from keju.datasets.table import iter_items, iter_rows, write_items
 from keju.definitions import register_definition
 from keju.definitions.wordings import register_wordings
 from keju.errors import DataError, UsageError, shortened
-from keju.files import (
-    is_reserved,
-    read_json,
-    read_jsonl,
-    sha256_bytes,
-    sha256_file,
-    write_json,
-)
+from keju.files import is_reserved, read_json, read_jsonl, sha256_bytes, sha256_file, write_json
 from keju.items import Item, Response
 from keju.local_paths import check_local, shell_quoted
 from keju.object_stores import is_address
