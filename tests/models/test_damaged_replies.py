@@ -62,21 +62,33 @@ def error_of(ask_: object, *given: object) -> AskError:
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("body", "text"),
     [
-        WHOLE[:-1],
-        WHOLE + b"\n\ndata: [DONE]\n\n",
-        WHOLE.replace(b'"created": 1', b'"created": NaN'),
-        WHOLE.replace("：".encode(), b"\\ud842"),
-        WHOLE.replace("：".encode(), "：".encode()[:2]),
-        PLAIN.encode("gb18030"),
+        (b"\xef\xbb\xbf" + WHOLE, TEXT),
+        (WHOLE + b"\n\ndata: [DONE]\n\n", TEXT),
+        (WHOLE + b"\n[DONE]", TEXT),
+        (WHOLE + b"\x00\r\n", TEXT),
+        (WHOLE + b"}", TEXT),
+        (b" \n\n\n \r\n" + WHOLE, TEXT),
+        (WHOLE.replace(b'"created": 1', b'"created": NaN, "logprob": -Infinity'), TEXT),
+        (WHOLE.replace("：".encode(), b"\n\t"), "答案\n\tA"),
+        (WHOLE.replace("：".encode(), b"\\ud842"), "答案\ufffdA"),
+        (WHOLE.replace("：".encode(), b"\\udfb7\\ud842"), "答案\ufffd\ufffdA"),
+        (WHOLE.replace("：".encode(), b"\\ud842\\udfb7\\ud842"), "答案𠮷\ufffdA"),
+        (WHOLE.replace("：".encode(), b"\\\\ud842"), "答案\\ud842A"),
+        (WHOLE.replace("：".encode(), "：".encode()[:2]), "答案\ufffdA"),
+        (WHOLE.replace("：".encode(), b"\xed\xa1\x82"), "答案\ufffd\ufffd\ufffdA"),
     ],
-    ids=["cut", "a stream", "NaN", "half a surrogate", "a cut character", "another encoding"],
-)
-def test_a_reply_that_is_not_json_is_asked_for_again(chat: Chat, body: bytes):
-    error = error_of(ask, chat, body)
-    assert (error.kind, error.retryable) == ("bad-response", True)
-    assert str(error).startswith("the reply is not complete JSON: ")
+    ids=[
+        "BOM", "[DONE]", "[DONE] alone", "NUL", "a brace", "blank lines", "NaN",
+        "raw control characters", "half a surrogate", "two halves, swapped", "a pair and a half",
+        "no surrogate", "a cut character", "a surrogate in UTF-8",
+    ],
+)  # fmt: skip
+def test_a_whole_answer_is_taken_out_of_its_wrapping(chat: Chat, body: bytes, text: str):
+    answer = ask(chat, body)
+    assert (answer.text, answer.status, answer.finish_reason) == (text, "answered", "stop")
+    assert chat.stats()["requests"] == 1
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 203, 206])
@@ -85,6 +97,18 @@ def test_every_status_of_success_and_content_type_brings_an_answer(
     chat: Chat, status: int, type_: str
 ):
     assert ask(chat, WHOLE, status, type_).text == TEXT
+
+
+@pytest.mark.parametrize("charset", ["gbk", "iso-8859-1", "nonesuch"])
+def test_the_encoding_is_utf_8_whatever_the_header_names(chat: Chat, charset: str):
+    type_ = f"application/json; charset={charset}"
+    assert ask(chat, WHOLE, 200, type_).text == TEXT
+    error = error_of(ask, chat, PLAIN.encode("gb18030"), 200, type_)
+    assert (error.kind, error.retryable) == ("bad-response", False)
+    assert str(error) == "the reply is not in UTF-8"
+    page = "<html>網關</html>".encode("gb18030")
+    failure = error_of(ask, chat, page, 502, f"text/html; charset={charset}")
+    assert (failure.kind, failure.retryable) == ("server", True)
 
 
 @pytest.mark.parametrize(
@@ -133,6 +157,7 @@ def test_an_empty_error_beside_an_answer_is_none(chat: Chat):
         (choice(finish_reason="length"), TEXT, "truncated"),
         (choice(finish_reason="sensitive"), TEXT, "filtered"),
         (choice(finish_reason=None), TEXT, "answered"),
+        (WHOLE.replace("：".encode(), b"\\ud842"), "答案\ufffdA", "answered"),
     ],
 )
 def test_a_line_of_a_batch_is_read_as_a_direct_reply(

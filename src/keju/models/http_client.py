@@ -75,11 +75,15 @@ class Wire:
                 is_success = 200 <= reply.status < 300
                 body = await self._read(reply, store if is_success else None)
             if is_success:
+                if reply.charset not in {None, "utf-8"}:
+                    body.decode()  # Read as UTF-8, the text of an answer would be damaged.
                 return body
             fields = {name.lower(): self.secrets.hide(text) for name, text in reply.headers.items()}
             failure = error_of_status(reply.status, body, fields)
         except AskError as error:
             failure = error
+        except UnicodeDecodeError:
+            failure = AskError("bad-response", _("the reply is not in UTF-8"))
         except (aiohttp.ClientError, OSError) as error:
             failure = _error_of_exception(error)
         if self._proxy:  # It may be away, or answer itself (403, 407, 502).

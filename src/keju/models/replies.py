@@ -1,10 +1,12 @@
 """Parsers of servers' replies: JSON, errors, waits, and reasons why an answer ended.
 
-Untrusted replies of all servers are read here: of chat completions, batches and OCR services.
+Untrusted replies of all servers are read here: of chat completions, batches and OCR services. A
+whole answer, which is paid for, is not thrown away because its JSON is damaged.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import time
@@ -70,6 +72,10 @@ _ENDINGS: Final = (
 """Words in a finish reason, each with the status of the answer or the kind of failure; the first
 that occurs counts. A model that calls a tool which it does not have has answered."""
 
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_PADDING = " \t\r\n\x00\ufeff"
+_DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
+
 
 def excerpt(text: str, length: int = 300) -> str:
     """Text from outside as one printable line of at most `length` characters."""
@@ -79,15 +85,23 @@ def excerpt(text: str, length: int = 300) -> str:
 
 
 def json_value(body: bytes) -> object:
-    """The JSON value in a reply.
+    """The JSON value in a reply, also where what follows it or single characters are damaged.
+
+    Bytes of no character and half a surrogate pair become U+FFFD; ``NaN`` and infinite numbers,
+    which JSON does not have, become null.
 
     Raises:
-        ValueError: it is not JSON in UTF-8.
+        ValueError: the reply does not begin with a whole value.
     """
-    try:
+    with suppress(ValueError, RecursionError):
         return msgspec.json.decode(body)
+    text = body.decode("utf-8", "replace").strip(_PADDING)
+    try:
+        value, __ = _DECODER.raw_decode(text)
+        repaired = json.dumps(value, ensure_ascii=False)
     except RecursionError as error:
         raise ValueError(str(error)) from None
+    return msgspec.json.decode(_LONE_SURROGATE.sub("\ufffd", repaired))
 
 
 def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> AskError:
@@ -156,7 +170,10 @@ def _codes_in(error: object) -> list[str]:
 
 
 def _as_json(error: object) -> str:
-    return msgspec.json.encode(error).decode()
+    try:
+        return msgspec.json.encode(error).decode()
+    except RecursionError:
+        return ""
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
