@@ -177,13 +177,19 @@ def test_a_run_in_which_nothing_is_asked_warns(tmp_path):
         ({"progress": "yes"}, TypeError, "progress"),
         ({"limit": 0}, KejuError, "limit"),
         ({"tasks": "T99"}, KejuError, "T99"),
-        ({"extra_body": {"api_key": "x"}}, KejuError, "secret"),
         ({"temperature": float("nan")}, KejuError, "temperature"),
     ],
 )
 def test_run_refuses_wrong_options(tmp_path, options, error, named):
     with pytest.raises(error, match=named):
         keju.run("mini", "baseline:chance", tmp_path / "run", **options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_secret_in_fields_of_a_request_is_refused(tmp_path):
+    fields = {"base_url": "http://127.0.0.1:9/v1", "extra_body": {"api_key": "x"}}
+    with pytest.raises(KejuError, match="secret"):
+        keju.run("mini", "openai:x", tmp_path / "run", **fields)
     assert not (tmp_path / "run").exists()
 
 
