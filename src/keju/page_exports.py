@@ -186,15 +186,14 @@ class _PageWriter(NamedTuple):
         if not lines:
             lines = [PageLine(clean(text)) for text in rows if text.strip()]
         if form.template:
-            engine, version = self.engine
             data = form.write(
                 lines,
                 image=row.image,
                 width=ref.width,
                 height=ref.height,
                 number=row.page,
-                engine=engine,
-                version=version,
+                engine=self.engine[0],
+                version=self.engine[1],
                 exporter=f"keju {__version__}",
                 created=self.created,
             )
