@@ -59,10 +59,10 @@ def chat() -> Iterator[Chat]:
 def restored_definitions() -> Iterator[None]:
     """Remove the definitions that are registered in this process inside a ``with`` block."""
     before = tasks()
-    known, by_id = dict(registry._known), dict(registry._tasks)
+    by_name, by_id = dict(registry._definitions), dict(registry._tasks)
     yield
-    registry._known.clear()
-    registry._known.update(known)
+    registry._definitions.clear()
+    registry._definitions.update(by_name)
     registry._tasks.clear()
     registry._tasks.update(by_id)
     assert tasks() == before

@@ -16,7 +16,7 @@ from keju.analysis.packed_scores import ResponseScores, ScoreList, ScorePacker
 from keju.analysis.page_texts import PageTexts
 from keju.analysis.roles import model_role
 from keju.definitions import counted_status, query_of
-from keju.definitions.pair_forms import SharedAnswers
+from keju.definitions.shared_answers import SharedAnswers
 from keju.definitions.wordings import RELEASED
 from keju.errors import UsageError
 from keju.items import (

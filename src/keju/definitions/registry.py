@@ -56,27 +56,27 @@ def _read_bundled() -> Iterator[Definition]:
         yield parse_definition(file.read_text("utf-8"), "keju", bundled=True, folder=folder)
 
 
-_known = {bundled.name: bundled for bundled in _read_bundled()}
-_tasks = {own.id: own for bundled in _known.values() for own in bundled.tasks}
+_definitions = {bundled.name: bundled for bundled in _read_bundled()}
+_tasks = {own.id: own for bundled in _definitions.values() for own in bundled.tasks}
 
 
 def definitions() -> tuple[Definition, ...]:
     """The registered definitions, bundled ones first."""
-    return tuple(_known.values())
+    return tuple(_definitions.values())
 
 
 def definition(name: str) -> Definition | None:
     """The definition of that name, registered or installed."""
-    if name not in _known:
+    if name not in _definitions:
         _register_installed(lambda installed: installed.name == name)
-    return _known.get(name)
+    return _definitions.get(name)
 
 
 def benchmark(name: str) -> Definition:
     """The definition of the benchmark of that name."""
     if entry := definition(name):
         return entry
-    raise UsageError(unknown_name(name, _known, "benchmark"), hint=describe_broken() or None)
+    raise UsageError(unknown_name(name, _definitions, "benchmark"), hint=describe_broken() or None)
 
 
 def benchmark_title(name: str) -> str:
@@ -92,7 +92,7 @@ def official_source(name: str) -> str:
 
 def is_shipped(name: str) -> bool:
     """Whether the definition of that name is bundled."""
-    return name in _known and _known[name].shipped
+    return name in _definitions and _definitions[name].shipped
 
 
 def folder_of(name: str) -> Path | None:
@@ -113,7 +113,7 @@ def file_of(name: str) -> Path | None:
 
     None if keju ships the definition, a plug-in has it, or a dataset or run contains it.
     """
-    entry = _known.get(name)
+    entry = _definitions.get(name)
     if entry is None or entry.shipped or not entry.folder:
         return None
     file = Path(entry.place)
@@ -244,10 +244,10 @@ def register_definition(text: str, place: str, folder: Path | None = None) -> De
         place: its location, for messages.
         folder: the file's directory, if the user named the file.
     """
-    entry = next((own for own in _known.values() if own.text == text), None)
+    entry = next((own for own in _definitions.values() if own.text == text), None)
     if entry is None:
         new = parse_definition(text, place, folder=folder)
-        entry = _known.get(new.name)
+        entry = _definitions.get(new.name)
         if entry is None:
             _register(new)
             return new
@@ -260,7 +260,7 @@ def register_definition(text: str, place: str, folder: Path | None = None) -> De
                 entry.place,
             )
     if folder and not entry.folder:
-        entry = _known[entry.name] = replace(entry, folder=folder)
+        entry = _definitions[entry.name] = replace(entry, folder=folder)
     return entry
 
 
@@ -271,7 +271,7 @@ def register_all_installed() -> None:
 
 def _register_installed(wanted: Callable[[Definition], bool]) -> None:
     for new in _iter_installed():
-        if new.name not in _known and wanted(new):
+        if new.name not in _definitions and wanted(new):
             _register(new)
 
 
@@ -312,7 +312,7 @@ def _register(new: Definition) -> None:
             )
     published = [
         entry.name
-        for entry in _known.values()
+        for entry in _definitions.values()
         if entry.shipped and any(own.has_official for own in entry.tasks)
     ]
     if new.official_as and new.official_as not in published:
@@ -330,7 +330,7 @@ def _register(new: Definition) -> None:
                 own.id,
                 new.name,
                 namesake.benchmark,
-                _known[namesake.benchmark].place,
+                _definitions[namesake.benchmark].place,
             )
-    _known[new.name] = new
+    _definitions[new.name] = new
     _tasks.update((own.id, own) for own in new.tasks)

@@ -18,7 +18,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from keju.definitions import has_task, query_of, task
-from keju.definitions.pair_forms import SharedAnswers
+from keju.definitions.shared_answers import SharedAnswers
 from keju.encoders import Encoders
 from keju.errors import DataError, PrerequisiteError, english_problem
 from keju.files import write_json

@@ -115,21 +115,23 @@ def _samples(file: Path) -> Iterator[ScoringSample]:
             problem = _("ID and Task_ID {} occur twice", number)
             raise place.error(problem, _("Remove one of them"))
         seen.add((task.id, name))
-        for key, value in row.items():
-            if isinstance(value, str) and len(value) > LONGEST:
-                problem = _("{} has {:,} characters, more than {:,}", key, len(value), LONGEST)
-                raise place.error(problem, _("Shorten it, or remove the item"))
-        yield _sample(file.stem, row, name, task)
+        yield _sample(place, row, name, task)
 
 
-def _sample(model: str, row: Row, name: str, declared: Task) -> ScoringSample:
+def _sample(place: Place, row: Row, name: str, declared: Task) -> ScoringSample:
+    for key, value in row.items():
+        if isinstance(value, str) and len(value) > LONGEST:
+            problem = _("{} has {:,} characters, more than {:,}", key, len(value), LONGEST)
+            raise place.error(problem, _("Shorten it, or remove the item"))
     answer = row.get("Answer_Simplified", "")
     flaw = ""
     if not isinstance(answer, str):
         what = f"Answer_Simplified is {json_kind(answer)}"
         flaw = f"the authors' script stops here: TypeError, {what}"
-    question, options = _text(row, *_QUESTIONS), row.get("Options")
-    if not isinstance(options, list) or not all(isinstance(text, str) for text in options):
+    defect = Defect(answer=flaw, answer_missing="Answer_Simplified" not in row, in_file=True)
+    question = _text(row, *_QUESTIONS)
+    options = row.get("Options")
+    if not isinstance(options, list) or declared.queries[0].form != "letter":
         options = []
     item = Item(
         id=name,
@@ -137,16 +139,15 @@ def _sample(model: str, row: Row, name: str, declared: Task) -> ScoringSample:
         task=declared.id,
         question=question,
         verbatim=bool(question),
-        options=tuple(options) if declared.queries[0].form == "letter" else (),
+        options=tuple(options) if all(isinstance(text, str) for text in options) else (),
         answer=_text(row, *_ANSWERS) if answer else "",
         answer_simplified=_text(row, "Answer_Simplified"),
     )
     content = read_content(row.get("Response"))
     text = content.text if "Response" in row else None
-    response = text_response(item, text, model, f"{item.task}/{item.id}")
+    response = text_response(item, text, place.file.stem, f"{item.task}/{item.id}")
     response = replace(response, not_text=content.not_text)
-    missing = "Answer_Simplified" not in row
-    return ScoringSample(item, response, Defect(answer=flaw, answer_missing=missing, in_file=True))
+    return ScoringSample(item, response, defect)
 
 
 def _named(place: Place, row: Row, key: str) -> str:
