@@ -26,11 +26,7 @@ _BARE = re.compile(r"[\w.:/\\+-]+")
 
 
 def check_local(path: Path | str, name: str = "") -> None:
-    """Reject an address in place of a path; `name` is its option or setting, for the error.
-
-    Raises:
-        UsageError: it is an address.
-    """
+    """Reject an address in place of a path by a `UsageError`; `name` is its option or setting."""
     address = str(path)
     if _ADDRESS.match(address):
         shown = address if "://" in address else address.replace(":/", "://", 1)

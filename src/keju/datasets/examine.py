@@ -228,9 +228,7 @@ class _PreviewWriter(DatasetWriter):
 def write_mapping(src: Path, file: Path) -> Drafted:
     """Write a draft of a mapping file for a source, in the language of the terminal.
 
-    Raises:
-        UsageError: the source does not exist, or the file does.
-        DataError: no table and no image is readable, or the file cannot be written.
+    The source must have a readable table or image (`DataError`), and the file must not exist.
     """
     if file.exists():
         raise UsageError("{} exists. Choose another --write-map, or delete it", file)

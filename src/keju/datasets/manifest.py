@@ -76,11 +76,7 @@ def find_items(folder: Path) -> Path:
 
 
 def items_hash(items: Iterable[Item]) -> str:
-    """SHA-256 over the items in their order, each as canonical JSON with its images' hashes.
-
-    Raises:
-        DataError: an item contains something that cannot be stored.
-    """
+    """SHA-256 over the items in their order, each as canonical JSON with its images' hashes."""
     digest = hashlib.sha256(HASHED_HEAD)
     for item in items:
         digest.update(hashed_line(as_stored(item)))

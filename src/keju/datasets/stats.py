@@ -107,9 +107,7 @@ class Stats(NamedTuple):
 def stats(path: Path) -> Stats:
     """Compute the statistics of a dataset from its items; reads no image.
 
-    Raises:
-        UsageError: there is no dataset at that path.
-        DataError: it is damaged, or an item's task is unknown.
+    Raises what `Dataset.open` raises, and `DataError` if an item's task is unknown.
     """
     dataset = Dataset.open(path)
     counter = UnitCounter()

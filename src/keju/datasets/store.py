@@ -261,11 +261,7 @@ class Dataset:
         return FileCache()
 
     def image_path(self, ref: ImageRef) -> Path:
-        """The path of an image that is a separate file, at an address fetched into the cache.
-
-        Raises:
-            DataError: see `check_image_path`; or the image cannot be fetched.
-        """
+        """The path of an image that is a separate file, at an address fetched into the cache."""
         self.check_image_path(ref)
         if self._objects is None:
             return self.path / ref.path

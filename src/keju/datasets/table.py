@@ -233,9 +233,8 @@ def index_items(path: Path) -> RowIndex:
 def as_stored(item: Item) -> Item:
     """The item as it is read back from disk: lists as tuples, whole coordinates as floats.
 
-    Raises:
-        DataError: text that is not valid Unicode (a lone surrogate), a coordinate that is not a
-            number, a value of the wrong type.
+    Refused are texts that are not valid Unicode (a lone surrogate), coordinates that are not
+    numbers, and values of the wrong type.
     """
     try:
         return msgspec.json.decode(msgspec.json.encode(item), type=Item)
@@ -249,18 +248,11 @@ def as_stored(item: Item) -> Item:
 
 
 class TableWriter(contextlib.AbstractContextManager["TableWriter"]):
-    """Writes a table of items, one file or the parts of a folder; only a batch is in memory.
+    """Writes a table of items; only a batch is in memory.
 
-    A file has its name only when it is complete. Used as a context manager it closes on success,
-    and removes the incomplete file after an error.
-
-    Args:
-        path: the file, or with `part_rows` the folder.
-        rows: the most rows of a row group.
-        part_rows: the most rows of a part; 0 writes one file.
-
-    Raises:
-        UsageError: the path is an address.
+    `path` is its file, or with `part_rows`, the most rows of a part, the folder of its parts. A row
+    group has at most `rows` rows. A file has its name only when it is complete. Used as a context
+    manager it closes on success, and removes the incomplete file after an error.
     """
 
     def __init__(self, path: Path, *, rows: int = BATCH_ROWS, part_rows: int = 0) -> None:

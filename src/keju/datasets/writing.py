@@ -68,6 +68,8 @@ class DatasetWriter(AbstractContextManager["DatasetWriter"]):
     an unfinished dataset, which the next writer replaces. `licence` and `source` may be `UNKNOWN`.
     `language` is a BCP 47 code such as ``lzh``, `script` an ISO 15924 code such as ``Hant``.
 
+    Items and images that are not as a method needs them raise `DataError`.
+
     Raises:
         UsageError: name, version, licence or source is empty, the directory contains something
             else, or is an address.
@@ -116,11 +118,7 @@ class DatasetWriter(AbstractContextManager["DatasetWriter"]):
         self.abandon() if kind else self.close()
 
     def add_image(self, data: bytes, name: str) -> ImageRef:
-        """Store a valid image byte for byte; the same bytes are stored once. `name` is for errors.
-
-        Raises:
-            DataError: it is not a valid image.
-        """
+        """Store a valid image byte for byte, the same bytes once; `name` is for errors."""
         sha256 = sha256_bytes(data)
         if known := self._refs.get(sha256):
             return known
@@ -141,11 +139,8 @@ class DatasetWriter(AbstractContextManager["DatasetWriter"]):
     def link_image(self, path: Path, ref: ImageRef, *, copy: bool = False) -> None:
         """Add a valid image that exists elsewhere on this disk, without decoding it again.
 
-        The file is linked where the disk supports it, so it must not be changed in place; files
-        that others may change are copied.
-
-        Raises:
-            DataError: it is missing, or has another size than in `ref`.
+        The file, which must have the size in `ref`, is linked where the disk supports it, so it
+        must not be changed in place; files that others may change are copied.
         """
         target = self.path / ref.path
         try:
@@ -156,25 +151,18 @@ class DatasetWriter(AbstractContextManager["DatasetWriter"]):
             if copy or not _linked(target, path):
                 _store(target, path.read_bytes())
         except OSError as error:
-            reason = error.strerror or error
+            file, reason = path, error.strerror or error
+            problem = _("image not readable: {}", reason, hint="Build it again")
             if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
-                hint = _("Free disk space and build again: finished work is kept")
-                raise DataError(
-                    "an image cannot be written: {}", reason, file=target, hint=hint
-                ) from None
-            raise DataError(
-                "image not readable: {}", reason, file=path, hint="Build it again"
-            ) from None
+                file, hint = target, _("Free disk space and build again: finished work is kept")
+                problem = _("an image cannot be written: {}", reason, hint=hint)
+            raise DataError(problem, file=file) from None
         self._refs[ref.sha256] = ref
 
     def add(self, item: Item) -> None:
-        """Add an item; its images must have been added before.
+        """Add an item with an id of its own; its images must have been added before.
 
         Only a batch of items is in memory; of the others, their ids.
-
-        Raises:
-            DataError: its id is empty or taken, an image of it was not added, or it contains
-                something that cannot be stored.
         """
         if not item.id:
             raise DataError("an item without an id", hint="Give every item an id")
@@ -217,11 +205,7 @@ class DatasetWriter(AbstractContextManager["DatasetWriter"]):
         return self._units.units(self._made.get("unit", ""))
 
     def close(self) -> DatasetManifest:
-        """Write the items, drop images that no item uses, and write dataset.json.
-
-        Raises:
-            DataError: there are no items, or one of them cannot be written.
-        """
+        """Write the items, drop images that no item uses, and write dataset.json."""
         try:
             if not self._ids:
                 raise DataError("no items: nothing to write", file=self.path)
