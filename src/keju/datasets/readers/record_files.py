@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import files_under, inside, join_names, source_bytes, source_text
-from keju.datasets.readers.cells import Record
 from keju.datasets.readers.images import ImageFinder, decoded_image, image_below
+from keju.datasets.readers.mapped_records import Record
 from keju.datasets.readers.mapping import Mapping, as_tuple
 from keju.datasets.readers.records import Place, cell_text, place_words
 from keju.datasets.readers.saved_pages import SavedPage, read_saved
