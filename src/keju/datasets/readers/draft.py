@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from keju.datasets.readers.base import files_under, image_files, plain_name
-from keju.datasets.readers.cells import flat, named_columns
+from keju.datasets.readers.mapped_records import flat, named_columns
 from keju.datasets.readers.mapping import (
     Columns,
     Mapping,

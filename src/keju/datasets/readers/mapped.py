@@ -30,7 +30,6 @@ from msgspec.structs import replace
 from keju.datasets.newlines import Newlines
 from keju.datasets.readers.base import Reader, join_names, source_text
 from keju.datasets.readers.boxes import boxes_in
-from keju.datasets.readers.cells import Record
 from keju.datasets.readers.choices import (
     FIRST,
     insert_options,
@@ -43,6 +42,7 @@ from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.mapped_records import (
     OCCURRENCE,
     NamedColumns,
+    Record,
     records_of,
     with_groups,
 )

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import files_under, inside, join_names, source_bytes, source_text
-from keju.datasets.readers.cells import Record
 from keju.datasets.readers.images import ImageFinder, decoded_image, image_below
+from keju.datasets.readers.mapped_records import Record
 from keju.datasets.readers.mapping import Mapping, as_tuple
 from keju.datasets.readers.records import Place, cell_text, place_words
 from keju.datasets.readers.saved_pages import SavedPage, read_saved
@@ -51,29 +51,22 @@ class RecordFiles:
     """
 
     def __init__(
-        self,
-        src: Path,
-        writer: DatasetWriter,
-        mapping: Mapping,
-        images: Path | None,
+        self, src: Path, writer: DatasetWriter, mapping: Mapping, images: Path | None
     ) -> None:
         self._root = src if src.is_dir() else src.parent
         self._mapping = mapping
-        folders = [images] if images else [self._folder(each) for each in as_tuple(mapping.images)]
-        for folder in folders:
+        names = as_tuple(mapping.images)
+        named = [inside(self._root, name, file=self._root, item="images") for name in names]
+        for folder in [images] if images else named:
             if not folder.is_dir():
                 raise UsageError("images: {} is not a folder", folder)
-        roots = folders if images else [*folders, self._root, self._root / "images"]
+        roots = [images] if images else [*named, self._root, self._root / "images"]
         self._finder = ImageFinder(roots, beside=images is None)
         self._writer = writer
         self._paths: dict[tuple[str, Path, str], Path] = {}
         self._refs: dict[Path, ImageRef] = {}
         self._texts: set[Path] = set()
         self._empty: list[str] = []
-
-    def _folder(self, name: str) -> Path:
-        here = name in {".", "./"}
-        return self._root if here else inside(self._root, name, file=self._root, item="images")
 
     # ---- images
 

@@ -236,13 +236,7 @@ def _is_record(value: object) -> bool:
 
 
 def _json_value(file: Path, head: str, key: tuple[str, ...]) -> object:
-    """The object or list that a JSON file is; None where it has an object on each line.
-
-    Args:
-        file: the file.
-        head: the beginning of its text.
-        key: the keys of the records in it, for the command in an error.
-    """
+    """The object or list that a JSON file is; None where it has an object on each line."""
     is_lines = file.suffix.casefold() in _LINES or _seem_lines(head)
     if is_lines and not key and not _LIST.match(head):
         return None

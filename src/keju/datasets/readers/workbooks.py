@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from datetime import date, datetime, time
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from keju.datasets.readers.base import check_time
 from keju.errors import DataError
@@ -132,7 +132,8 @@ def _check_archive(file: Path, data: bytes) -> None:
                 raise _too_large(file, _("it unpacks to more than {} MB", MOST_BYTES >> 20))
             tags = 0
             for part in pack.infolist():
-                tags += _tags_in(file, pack, part)
+                with pack.open(part) as stream:
+                    tags += _count_tags(file, part.filename, stream)
                 if tags > MOST_TAGS:
                     raise _too_large(file, _("it has more than {:,} XML tags", MOST_TAGS))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
@@ -141,20 +142,20 @@ def _check_archive(file: Path, data: bytes) -> None:
         ) from None
 
 
-def _tags_in(file: Path, pack: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
+def _count_tags(file: Path, name: str, stream: IO[bytes]) -> int:
     tags = 0
     tail = b""
-    with pack.open(part) as stream:
-        while chunk := stream.read(_CHUNK):
-            plain = tail + chunk.replace(b"\0", b"")  # UTF-16 is searched like UTF-8
-            if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
-                problem = _("{!r} declares XML entities", part.filename)
-                raise DataError(problem, file=file, hint="Save the table as CSV (UTF-8)")
-            if _NEGATIVE.search(plain):
-                problem = _("{!r} has a cell with a negative shared string", part.filename)
-                raise DataError(problem, file=file, hint="Save the table again")
-            tags += chunk.count(b"<")
-            tail = plain[-64:]
+    while chunk := stream.read(_CHUNK):
+        plain = tail + chunk.replace(b"\0", b"")  # UTF-16 is searched like UTF-8
+        problem = ""
+        if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
+            problem = _("{!r} declares XML entities", name)
+        elif _NEGATIVE.search(plain):
+            problem = _("{!r} has a cell with a negative shared string", name)
+        if problem:
+            raise DataError(problem, file=file, hint="Save the table as CSV (UTF-8)")
+        tags += chunk.count(b"<")
+        tail = plain[-64:]
     return tags
 
 
