@@ -177,7 +177,7 @@ def test_a_run_in_which_nothing_is_asked_warns(tmp_path):
         ({"progress": "yes"}, TypeError, "progress"),
         ({"limit": 0}, KejuError, "limit"),
         ({"tasks": "T99"}, KejuError, "T99"),
-        ({"extra_body": {"api_key": "x"}}, KejuError, "secret"),
+        ({"extra_body": {"api_key": "x"}}, KejuError, "--extra-body: baseline:chance"),
         ({"temperature": float("nan")}, KejuError, "temperature"),
     ],
 )
