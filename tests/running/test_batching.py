@@ -268,14 +268,14 @@ def test_a_server_without_batch_endpoints_is_explained(
 
 def test_lines_of_a_batch_are_read_as_direct_replies(server: BatchChat, dataset: Path, out: Path):
     go(dataset, out, server)
-    raw = b'{"choices":[{"message":{"content":"\xe5\xad\xb8\\ud842"},"finish_reason":"SAFETY"}]}'
+    raw = b'{"choices":[{"message":{"content":"\xe5\xad\xb8"},"finish_reason":"SAFETY"}]}'
     server.plan(
         modes=["raw"], times=-1, raw={"body": base64.b64encode(raw).decode(), "status": 201}
     )
     server.post("work", {})
     done = go(dataset, out, server)
     assert done.models[0].statuses == {"answered": 1, "filtered": ITEMS - 1}
-    assert set(texts(out).values()) == {"answer to i0000", "學\ufffd"}
+    assert set(texts(out).values()) == {"answer to i0000", "學"}
 
 
 @pytest.mark.parametrize(
