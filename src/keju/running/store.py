@@ -56,8 +56,8 @@ class _StoredHead(Record, frozen=True, kw_only=True):
 
 _BUSY = _("{}: another keju is writing to this run. Wait for it to end, or choose another --out")
 _RUN_AGAIN = _(
-    "Correct this, for example by freeing disk space, then run the same command again. All earlier "
-    "responses are stored"
+    "Correct this, then run the same command again, for example after freeing disk space. All "
+    "earlier responses are stored"
 )
 
 
