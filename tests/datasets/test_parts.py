@@ -20,6 +20,7 @@ from keju.datasets.store import Dataset
 from keju.datasets.table import (
     BATCH_ROWS,
     TableWriter,
+    copy_items,
     iter_rows,
     part_name,
     read_items,
@@ -169,6 +170,16 @@ def test_a_damaged_part_is_at_most_a_data_error(both: tuple[Dataset, Dataset]):
         part.write_bytes(spoiled)
         with contextlib.suppress(DataError):
             both[1].items()
+
+
+def test_a_run_copies_the_items_of_parts_into_one_table(
+    both: tuple[Dataset, Dataset], tmp_path: Path
+):
+    parted = both[1]
+    copy_items(parted.items_path, tmp_path / "all.parquet", [item.id for item in parted])
+    assert read_items(tmp_path / "all.parquet") == parted.items()
+    copy_items(parted.items_path, tmp_path / "some.parquet", ["i0001", "i0006"])
+    assert [item.id for item in read_items(tmp_path / "some.parquet")] == ["i0001", "i0006"]
 
 
 def test_a_partitioned_dataset_is_imported_and_detected(both: tuple[Dataset, Dataset], tmp_path):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from keju.datasets.table import (
     arrow_schema,
     as_stored,
+    copy_items,
     read_items,
     write_items,
 )
@@ -100,6 +101,17 @@ def test_the_same_items_give_the_same_bytes(tmp_path: Path) -> None:
     write_items(tmp_path / "one.parquet", items)
     write_items(tmp_path / "two.parquet", items)
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
+
+
+def test_a_part_of_a_table_is_copied_in_its_order_as_it_stands(tmp_path: Path) -> None:
+    ref = ImageRef(path="images/a.png", sha256="a" * 64, width=1, height=2, size=3)
+    items = [Item(id=name, benchmark="b", task="T1", images=(ref,)) for name in "wzyx"]
+    source, part = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    write_items(source, items)
+    copy_items(source, part, ["y", items[0].id])
+    assert read_items(part) == [items[0], items[2]]
+    with pytest.raises(DataError, match="no such file"):
+        copy_items(tmp_path / "none", part, [])
 
 
 def test_types_hold_even_when_every_value_is_empty(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from keju.bundles.manifest import BUNDLE_MANIFEST, FILTERS, INDEX, RUN_ITEMS, Bu
 from keju.bundles.reading import Bundle
 from keju.bundles.verification import Findings
 from keju.datasets.store import Dataset
-from keju.datasets.table import iter_items, write_items
+from keju.datasets.table import copy_items, iter_items, write_items
 from keju.errors import DataError, UsageError, english_problem
 from keju.items import ImageRef, Item, get_group
 from keju.running.pair_reducing import reduce_pairs_for_run
@@ -144,7 +144,7 @@ def _write_items(bundle: Bundle, dataset: Dataset | None, target: Path, findings
         shutil.copyfile(bundle.table(RUN_ITEMS), target)
         return True
     ids = {item.id for item in bundle.items()}
-    write_items(target, (item for item in iter_items(dataset.items_path) if item.id in ids))
+    copy_items(dataset.items_path, target, ids)
     if form := bundle.run_manifest.pairs:
         try:
             chosen = list(iter_items(target))

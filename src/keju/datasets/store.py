@@ -172,11 +172,12 @@ class Dataset:
     @property
     def items_path(self) -> Path:
         """The path of the items: items.parquet, or the directory of its parts."""
-        for part in self._item_objects:
-            path = self._folder / part.name
-            is_whole = path.is_file() and path.stat().st_size == part.size
-            if self._objects and not is_whole and ".." not in part.name.split("/"):
-                self._objects.download(part.name, path)
+        if self._objects is not None:
+            for part in self._item_objects:
+                path = self._folder / part.name
+                is_whole = path.is_file() and path.stat().st_size == part.size
+                if not is_whole and ".." not in part.name.split("/"):
+                    self._objects.download(part.name, path)
         return find_items(self._folder)
 
     @cached_property

@@ -20,7 +20,7 @@ import msgspec
 
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Request, Usage
-from keju.models.base import Answer, AskError, Model, ModelOptions
+from keju.models.base import Answer, AskError, Model, ModelOptions, status_of
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts, check_no_secret, fields_of
 from keju.models.endpoints import Secrets, checked_url, destinations_of
 from keju.models.http_client import Wire
@@ -74,7 +74,8 @@ class OpenAICompatible(Model):
         named = {"kind": "openai", "endpoint": endpoint, "model": model}
         self.identity = {**named, **options.asked_for}
         secrets = Secrets([key])
-        check_no_secret(self.name, options, secrets)
+        if key:
+            check_no_secret(self.name, options, secrets)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._wire = Wire(endpoint, options.timeout, headers, secrets)
 
@@ -192,7 +193,7 @@ def read_answer(body: bytes, sent: Parameters | None = None) -> Answer:
         text=text,
         not_text=content.not_text,
         thinking=reasoning.text or reasoning.thinking or content.thinking,
-        status=status_of_ending(reason, text),
+        status=status_of(text) if reason == "stop" else status_of_ending(reason, text),
         finish_reason=reason,
         usage=Usage(
             input_tokens=plausible(counts.get("prompt_tokens")),

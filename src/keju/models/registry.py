@@ -108,7 +108,8 @@ def _own_kinds() -> dict[str, str | Kinds]:
     for kind in shipped_toml("keju.models", "kinds.toml", dict[str, Kinds])["kinds"]:
         # An installed package declares its kind itself.
         if kind.opens or kind.missing:
-            kinds[kind.kind] = (*kinds.get(kind.kind, ()), kind)
+            name = kind.spelling.partition(":")[0]
+            kinds[name] = (*kinds.get(name, ()), kind)
     return dict(kinds)
 
 

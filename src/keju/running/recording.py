@@ -10,7 +10,7 @@ from itertools import chain, zip_longest
 from msgspec.structs import replace
 
 from keju import __version__
-from keju.datasets.table import iter_items, write_items
+from keju.datasets.table import copy_items
 from keju.definitions import definition_texts
 from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError
@@ -185,9 +185,8 @@ def record_run(
             with dataset.items_path.open("rb") as stream:
                 write_atomic(folder.items_path, iter(partial(stream.read, 1 << 20), b""))
         else:
-            chosen_ids = {item.id for item in contents.items}  # They lack their references.
-            chosen = (item for item in iter_items(dataset.items_path) if item.id in chosen_ids)
-            write_items(folder.items_path, chosen)
+            ids = (item.id for item in contents.items)
+            copy_items(dataset.items_path, folder.items_path, ids)
         items_sha256 = sha256_file(folder.items_path)
     manifest = replace(
         manifest,
