@@ -171,6 +171,14 @@ def test_records_of_two_scripts_in_one_table_are_refused(tmp_path):
         imported(tmp_path, src)
 
 
+def test_a_conversation_is_drafted(tmp_path):
+    talk = [{"from": "human", "value": "<image>\n出自？"}, {"from": "gpt", "value": "A"}]
+    change = {"conversations": talk, "Question": None, "Answer": None}
+    mapping = draft(source(tmp_path, change)).mapping
+    assert mapping.messages == "conversations"
+    assert mapping.fields["question"] == "messages.user"
+
+
 def test_a_todo_names_the_command_that_writes_the_mapping(tmp_path):
     with pytest.raises(KejuError, match="--write-map"):
         imported(tmp_path, source(tmp_path, {}, Task_ID=None))

@@ -165,6 +165,63 @@ def test_a_parquet_file_with_images_in_it(tmp_path):
     assert all(item.images[0].width == 40 for item in found.values())
 
 
+# ---- conversations
+
+
+@pytest.mark.parametrize(
+    ("content", "question", "images"),
+    [
+        ("<image>\n问", "问", 0),
+        ("<img>a.png</img>\n问", "问", 1),
+        ("Picture 1: <img>a.png</img>\nPicture 2: <img>b.png</img>\n问", "问", 2),
+        ([{"type": "text", "text": "问"},
+          {"type": "image_url", "image_url": {"url": "a.png"}}], "问", 1),
+        ([{"type": "image_url", "image_url": "a.png"}, {"type": "text", "text": "问"}], "问", 1),
+    ],
+)  # fmt: skip
+def test_a_question_and_its_images_come_out_of_messages(tmp_path, content, question, images):
+    src = tmp_path / "src"
+    for name in "ab":
+        put(src / f"{name}.png", picture(ord(name)))
+    put(src / "c.json", json.dumps([{"messages": [
+        {"role": "system", "content": "s"},
+        {"role": "user", "content": content},
+        {"role": "assistant", "content": "答"},
+    ]}]))  # fmt: skip
+    image = 'image = "messages.images"' if images else ""
+    (item,) = items_of(tmp_path, src, f"""
+        messages = "messages"
+        constants.task = "T6"
+        [[tables]]
+        path = "c.json"
+        [fields]
+        question = "messages.user"
+        answer = "messages.assistant"
+        {image}
+        """).values()  # fmt: skip
+    assert (item.question, item.answer, len(item.images)) == (question, "答", images)
+
+
+@pytest.mark.parametrize(
+    ("messages", "problem"),
+    [
+        ("no list", "not a list of messages"),
+        ([], "not a list of messages"),
+        (["text"], "not a list of messages"),
+        ([{"content": "问"}], "a message without its role"),
+        ([{"role": "assistant", "content": "答"}], "0 questions and 1 answer"),
+        ([{"role": "user", "content": "一"}, {"role": "user", "content": "二"}], "2 questions"),
+        ([{"role": "user", "content": [7]}], "a message that is not text"),
+    ],
+)
+def test_a_conversation_of_another_form_is_refused(tmp_path, messages, problem):
+    src = tmp_path / "src"
+    put(src / "c.json", json.dumps([{"messages": messages}]))
+    mapping = 'messages = "messages"\ntables = [{ path = "c.json" }]\nconstants.task = "T6"\n'
+    with pytest.raises(DataError, match=rf"c\.json: object 1: .*{problem}"):
+        items_of(tmp_path, src, mapping)
+
+
 # ---- keys
 
 

@@ -115,6 +115,19 @@ def test_a_column_called_like_one_of_keju_is_not_dropped(tmp_path, quiz, name):
     assert items_of(tmp_path, quiz, mapping)["1"].metadata["own"] == "x"
 
 
+def test_images_of_a_conversation_that_the_mapping_does_not_name_are_refused(tmp_path, quiz):
+    content = [{"role": "user", "content": "<img>a.png</img>問"}]
+    put(quiz / "c.json", json.dumps([{"messages": content}]))
+    mapping = """
+        ignored = ["q.csv"]
+        messages = "messages"
+        tables = [{ path = "c.json" }]
+        fields.question = "messages.user"
+        constants.task = "T6"
+        """
+    assert "the column 'messages.images' is neither mapped" in refusal(tmp_path, quiz, mapping)
+
+
 @pytest.mark.parametrize("role", ["question", "answer", "transcription", "group", "task"])
 @pytest.mark.parametrize("cell", [{"text": "何书？"}, [{"text": "何书？"}]])
 def test_an_object_or_a_list_is_no_text(tmp_path, quiz, role, cell):

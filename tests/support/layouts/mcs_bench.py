@@ -222,6 +222,57 @@ def parquet_bytes(src: Path) -> Path:
     return src
 
 
+def _bare(each: Said) -> Json:
+    found = record(each)
+    for key in ("Question", "Answer", "Image"):
+        del found[key]
+    return found
+
+
+def openai(url: Callable[[Said], str]) -> Callable[[Path], Path]:
+    def write(src: Path) -> Path:
+        records = []
+        for each in said():
+            shown = {"type": "image_url", "image_url": {"url": url(each)}}
+            content = [shown, {"type": "text", "text": each.question}]
+            records.append(_bare(each) | {"messages": [
+                {"role": "user", "content": content},
+                {"role": "assistant", "content": each.answer},
+            ]})  # fmt: skip
+        put(src / "data.jsonl", lines(records))
+        usual_images(src)
+        return src
+
+    return write
+
+
+def llava(src: Path) -> Path:
+    records = [
+        _bare(each) | {"image": f"{each.image}.png", "conversations": [
+            {"from": "human", "value": f"<image>\n{each.question}"},
+            {"from": "gpt", "value": each.answer},
+        ]}
+        for each in said()
+    ]  # fmt: skip
+    put(src / "mcs_bench.json", dumped(records))
+    usual_images(src)
+    return src
+
+
+def sharegpt(src: Path) -> Path:
+    records = [
+        _bare(each) | {"images": [f"images/{each.image}.png"], "messages": [
+            {"role": "system", "content": "你是古籍专家。"},
+            {"role": "user", "content": f"<image>{each.question}"},
+            {"role": "assistant", "content": each.answer},
+        ]}
+        for each in said()
+    ]  # fmt: skip
+    put(src / "data.json", dumped(records))
+    usual_images(src)
+    return src
+
+
 def renamed(names: dict[str, str], name: str = "data.json") -> Callable[[Path], Path]:
     def write(src: Path) -> Path:
         records = [{names.get(k, k): v for k, v in record(e).items()} for e in said()]
@@ -573,6 +624,18 @@ LAYOUTS = [
     ),
     layout("images as base64", "data.json", inline("")),
     layout("images as data URLs", "data.json", inline("data:image/png;base64,")),
+    layout(
+        "messages with names of images",
+        "data.jsonl; images/",
+        openai(lambda e: f"images/{e.image}.png"),
+    ),
+    layout(
+        "messages with data URLs",
+        "data.jsonl",
+        openai(lambda e: "data:image/png;base64," + b64encode(png(e.image)).decode()),
+    ),
+    layout("LLaVA's conversations", "mcs_bench.json; images/", llava),
+    layout("messages beside a list of images", "data.json; images/", sharegpt),
     layout("field names in Chinese", "data.json; images/", renamed(CHINESE)),
     layout("other field names in English", "data.json; images/", renamed(ENGLISH)),
     layout(

@@ -67,9 +67,10 @@ question = "这是什么字？"
 
 
 def of_nested_json(src: Path) -> None:
-    """Records below two keys of an object, and a second table."""
-    row = {"n": 1, "book": "b1", "talk": {"q": "何人？", "a": "孔子", "images": ["p1.png"]}}
-    content = {"qa": {"T6": [row]}}
+    """Conversations below two keys of an object, and a second table."""
+    talk = [{"role": "user", "content": "<img>p1.png</img>何人？"},
+            {"role": "assistant", "content": "孔子"}]  # fmt: skip
+    content = {"qa": {"T6": [{"n": 1, "book": "b1", "messages": talk}]}}
     put(src / "all.json", json.dumps(content, ensure_ascii=False))
     table(src / "books.csv", ("key", "title"), ("b1", "論語"), ("b2", "說苑"))
     put(src / "images/p1.png", picture(1))
@@ -77,6 +78,7 @@ def of_nested_json(src: Path) -> None:
         src / MAP,
         """\
 ignored = ["*"]
+messages = "messages"
 shared_transcriptions = true
 split.book = '(?P<letter>[a-z])[0-9]+'
 
@@ -92,9 +94,9 @@ by = "book"
 
 [fields]
 id = "{task}-{n:03}"
-question = "talk.q"
-answer = "talk.a"
-image = "talk.images"
+question = "messages.user"
+answer = "messages.assistant"
+image = "messages.images"
 group = "{book}"
 
 [metadata]
@@ -134,7 +136,7 @@ def of_pages(src: Path) -> None:
 
 SOURCES: dict[str, Callable[[Path], None]] = {
     "mapped: a table with images by number": of_table,
-    "mapped: records in an object, with a second table": of_nested_json,
+    "mapped: conversations in an object, with a second table": of_nested_json,
     "mapped: images whose names have the answer": of_names,
     "small: ancientdoc, the hub's": of_parquet,
     "small: ancientdoc, label.csv": of_pages,

@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from keju.datasets.readers.base import files_under, image_files, plain_name
+from keju.datasets.readers.conversations import CONVERSATION
 from keju.datasets.readers.mapped_records import flat, named_columns
 from keju.datasets.readers.mapping import (
     Columns,
@@ -46,7 +47,7 @@ LONGEST = 2000
 _OPTION = re.compile("(?:options?|choices?|opt|选项|選項)?([a-h])")
 _QUESTIONS = ("question", "question_simplified", "question_traditional")
 _ANSWERS = ("answer", "answer_simplified", "transcription")
-_ONLY_LOOKED_AT = frozenset({"answer_traditional", "answer_index"})
+_ONLY_LOOKED_AT = frozenset({"answer_traditional", "answer_index", "messages"})
 
 
 class Preset(Struct, frozen=True, forbid_unknown_fields=True):
@@ -195,10 +196,10 @@ class _Draft:
         return asking
 
     def _asks(self, table: _List) -> bool:
-        """Whether records have a question, or an answer with an image."""
+        """Whether records have a question, an answer with an image, or a conversation."""
         roles = self._named_roles(_columns(table.rows)).keys()
         has_answer = not roles.isdisjoint(_ANSWERS) and not roles.isdisjoint(("image", "id"))
-        return has_answer or not roles.isdisjoint(_QUESTIONS)
+        return has_answer or not roles.isdisjoint((*_QUESTIONS, "messages"))
 
     def _named_roles(self, columns: list[str]) -> dict[str, list[str]]:
         """The columns that the names of each role fit, in the order of the names."""
@@ -227,6 +228,10 @@ class _Draft:
             self.roles.setdefault("task", self.roles["task_name"])
         fields = self.stated.get("fields", {})
         self.roles |= fields
+        if column := self.roles.get("messages"):
+            self.made["messages"] = column
+            for role, part in zip(("question", "answer", "image"), CONVERSATION, strict=True):
+                self.roles.setdefault(role, part)
         has_question = {"question", "question_simplified"} & {
             *self.roles,
             *self.stated.get("constants", ()),
@@ -344,7 +349,7 @@ class _Draft:
 
     def _others(self, fields: dict[str, Columns]) -> None:
         """Every column without a role: metadata, or ignored."""
-        used = set[str]()
+        used = {*CONVERSATION, self.made.get("messages", "")}
         for names in (*fields.values(), *self.stated.get("blanks", {}).values()):
             used.update(named_columns(names))
         used.discard("")  # A column of a table may have no name.

@@ -19,6 +19,7 @@ import polars as pl
 
 from keju.datasets.readers.base import files_under, image_files, join_names, source_text
 from keju.datasets.readers.choices import written_value
+from keju.datasets.readers.conversations import CONVERSATION, with_conversation
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.mapping import Columns, Lookup, Mapping, Table, as_tuple
 from keju.datasets.readers.records import JsonObject, Place, cell_text
@@ -203,6 +204,11 @@ def records_of(src: Path, mapping: Mapping) -> Iterator[Record]:
     """
     root = src if src.is_dir() else src.parent
     records = _table_records(src, root, mapping) if mapping.tables else _images(src, root)
+    if mapping.messages:
+        records = (
+            record._replace(cells=with_conversation(record.cells, mapping.messages, record.place))
+            for record in records
+        )
     for column, pattern in mapping.split.items():
         records = with_groups(records, _cell_of(column), pattern, f"split.{column}")
     for lookup in mapping.lookup:
@@ -425,8 +431,10 @@ class NamedColumns:
                 else:
                     self._wanted.setdefault(column, f"{section} {key}".strip())
                     _log_use(section, key, column)
-        self._named = {*self._wanted, *self._optional, *mapping.columns}
-        self._known = {*PLACE_COLUMNS}
+        # The columns of a conversation have names of their own, so that no image is dropped.
+        self._named = {*self._wanted, *self._optional, *mapping.columns} - {mapping.messages}
+        # A record without the conversation is refused, and its column is replaced.
+        self._known = {*CONVERSATION, *PLACE_COLUMNS, mapping.messages}
 
     def checked(self, records: Iterable[Record]) -> Iterator[Record]:
         """The records, whose columns are compared with the mapping.
@@ -511,3 +519,5 @@ def _uses(mapping: Mapping) -> Iterator[tuple[str, str, Columns]]:
     yield from (("only", column, column) for column in mapping.only)
     yield "texts", "", mapping.texts
     yield from (("lookup", "by", lookup.by) for lookup in mapping.lookup)
+    if mapping.messages:
+        yield "messages", "", mapping.messages

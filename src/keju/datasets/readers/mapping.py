@@ -110,6 +110,7 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
     names: str = ""
     texts: Columns = ()
     text_form: Literal["text", "quads"] = "text"
+    messages: str = ""
     ignored: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
