@@ -217,6 +217,15 @@ def annotations_in(
         )
     ((form, paths),) = forms.items()
     finder = ImageFinder([folder], images)
+    for path in unknown:
+        # The boxes of that image would be lost; a damaged file has no form.
+        if finder.has_stem(path.stem) and path.suffix.casefold() != ".txt":
+            raise DataError(
+                "it is not readable as {}, the form of the other boxes",
+                FORMS[form].title,
+                file=folder / path,
+                hint="Correct it, or remove it",
+            )
     annotations = collect_boxes(
         form, (folder / path for path in paths), finder, skip_missing=skip_missing
     )

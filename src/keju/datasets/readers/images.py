@@ -147,6 +147,10 @@ class ImageFinder:
             hint="Put the image there, or remove the annotation",
         )
 
+    def has_stem(self, stem: str) -> bool:
+        """Whether an image has that file name, whatever its suffix."""
+        return (_folded(stem),) in self._table(1, by_stem=True)
+
     def _literal(self, name: str, place: Place) -> Path | None:
         """The image at that path below a root, or beside the record's file."""
         if not _is_plain(name):
