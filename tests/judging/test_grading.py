@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 
 import pytest
 from msgspec.structs import replace
@@ -15,7 +16,14 @@ from keju.items import Item, Response
 from keju.judging.answers import ID_FIELDS, answer_id, answers_of, grading_requests
 from keju.judging.grading import Judgement, grades_of, judgements_of
 from keju.judging.prompting import read_rubrics
-from keju.judging.store import JudgementFolder, ask_judges, open_judges, plan_judging
+from keju.judging.store import (
+    JudgementFolder,
+    ask_judges,
+    merge_replies,
+    open_judges,
+    plan_judging,
+    stored_rubrics,
+)
 from keju.models import Decoding, ModelOptions
 from keju.running import Policy
 from keju.running.prices import Price, Prices
@@ -65,6 +73,34 @@ def test_means_are_those_worked_out_by_hand(graded):
     assert question.missing == 0
     assert graded.tasks[0].signature.startswith(f"grade|judge:{JUDGE}@")
     assert read_rubrics().id in graded.tasks[0].signature
+
+
+def test_a_merged_run_has_the_judges_replies_of_both(context, answers):
+    asked = list(grading_requests(answers.judged, context.folder.rubrics))
+    context.rule(asked, says)
+    context.ask(asked)
+    whole = {reply.item: reply for reply in context.folder.responses()}
+    run = context.folder.run
+    parts = [RunFolder(run.path.parent / name) for name in ("one", "two", "both")]
+    for folder, unwanted in zip(parts, ("T2", "T6", ""), strict=True):
+        shutil.copytree(run.path, folder.path)
+        replies = JudgementFolder(folder, context.folder.rubrics)
+        if unwanted:
+            replies.responses_path(JUDGE, unwanted).unlink()
+        else:
+            shutil.rmtree(replies.path)
+    # The replies to one task are in both.
+    shutil.copy(
+        context.folder.responses_path(JUDGE, "T6"),
+        JudgementFolder(parts[1], context.folder.rubrics).responses_path(JUDGE, "T6"),
+    )
+    merge_replies(parts[:2], parts[2])
+    (rubrics,) = stored_rubrics(parts[2])
+    merged = JudgementFolder(parts[2], rubrics)
+    replies = list(merged.responses())
+    assert len(replies) == len(whole)
+    assert {reply.item: reply for reply in replies} == whole
+    assert merged.judges() == context.folder.judges()
 
 
 def test_an_interval_of_grades_stays_within_0_to_10(context, answers):

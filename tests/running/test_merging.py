@@ -156,7 +156,7 @@ def test_a_damaged_response_leaves_no_half_of_a_merge(chat: Chat, dataset: Path,
     assert [path.name for path in tmp_path.iterdir() if "m" in path.name.split(".")] == []
 
 
-def test_a_response_that_is_there_twice_is_merged_once(chat: Chat, dataset: Path, tmp_path: Path):
+def test_a_response_that_is_there_twice_is_named(chat: Chat, dataset: Path, tmp_path: Path):
     chat.plan()
     parts = shards(dataset, tmp_path, chat, 2)
     with pytest.raises(UsageError, match="given twice"):
@@ -164,11 +164,13 @@ def test_a_response_that_is_there_twice_is_merged_once(chat: Chat, dataset: Path
     foreign = RunFolder.open(parts[0]).responses_path(MODEL, "T1").read_text().splitlines()[0]
     with RunFolder.open(parts[1]).responses_path(MODEL, "T1").open("a") as stream:
         stream.write(foreign + "\n")
-    assert merge(parts, tmp_path / "m").responses == ITEMS
-    assert len(list(RunFolder.open(tmp_path / "m").responses())) == ITEMS
+    name = json.loads(foreign)["item"]
+    with pytest.raises(UsageError, match=f"s2: {MODEL} has a response to {name}, and another"):
+        merge(parts, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
     go(dataset, tmp_path / "a", chat)
     with pytest.raises(UsageError, match="not the shards of one run"):
-        merge([tmp_path / "a"], tmp_path / "b")
+        merge([tmp_path / "a"], tmp_path / "m")
 
 
 def test_runs_that_were_begun_otherwise_are_refused(chat: Chat, dataset: Path, tmp_path: Path):

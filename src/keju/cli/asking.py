@@ -130,17 +130,18 @@ def merge(
 ) -> None:
     """Merge the shards of a run from several machines into one run.
 
-    The shards must have equal settings. They are not changed. If shards or responses are missing,
-    the command prints how many, and keju run with the new run as --out, without --shard, sends the
+    The shards must have equal settings and no responses to the same request. They are not changed.
+    Stored replies of judges and extractors are merged too. If shards or responses are missing, the
+    command prints how many, and keju run with the new run as --out, without --shard, sends the
     missing requests.
     """
     from keju.cli.output.run_summary import unfinished_lines
-    from keju.judging.extracting import merge_extractions
+    from keju.judging.store import merge_replies
     from keju.running import merge as join
     from keju.runs import RunFolder
 
     merged = join(runs, folder)
-    merge_extractions([RunFolder.open(run) for run in runs], RunFolder.open(folder))
+    merge_replies([RunFolder.open(run) for run in runs], RunFolder.open(folder))
     models = ", ".join(merged.models)
     say(
         n_(

@@ -296,7 +296,8 @@ class Dataset:
         elif self._objects:
             data = self._fetched_bytes(ref)
         else:
-            path = self.image_path(ref)
+            self.check_image_path(ref)
+            path = self.path / ref.path
             try:
                 data = path.read_bytes() if path.stat().st_size == ref.size else b""
             except OSError as error:

@@ -178,9 +178,20 @@ def iter_items(path: Path) -> Iterator[Item]:
             for row in rows:
                 number += 1
                 item = item_of(row, path, f"row {number}")
+                # One object of each value that many items have: they would be most of the memory.
                 if len(known) > _MOST_SHARED:
                     known.clear()
-                _share_values(item, known)
+                share = known.setdefault
+                for name in _SHARED:
+                    value = getattr(item, name)
+                    force_setattr(item, name, share(value, value))
+                # Galleries repeat each image hundreds of times.
+                images = tuple(share(image, image) for image in item.images)
+                force_setattr(item, "images", images)
+                for name in _DICTS:
+                    texts = getattr(item, name).items()
+                    shared = {share(key, key): share(text, text) for key, text in texts}
+                    force_setattr(item, name, shared)
                 yield item
 
 
@@ -196,19 +207,6 @@ def item_of(row: dict[str, Any], path: Path, place: str) -> Item:
         raise DataError(
             "not an item: {}", error, file=path, item=f"{place} ({row['id']})"
         ) from None
-
-
-def _share_values(item: Item, known: dict[Any, Any]) -> None:
-    """Keep one object of each value that several items have: they would be most of the memory."""
-    share = known.setdefault
-    for name in _SHARED:
-        value = getattr(item, name)
-        force_setattr(item, name, share(value, value))
-    # Galleries repeat each image hundreds of times.
-    force_setattr(item, "images", tuple(share(image, image) for image in item.images))
-    for name in _DICTS:
-        pairs = getattr(item, name).items()
-        force_setattr(item, name, {share(key, key): share(text, text) for key, text in pairs})
 
 
 class RowIndex:

@@ -9,7 +9,7 @@ unclear.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import tee
 from pathlib import Path
 from typing import Literal, get_args
@@ -24,7 +24,6 @@ from keju.items import Item, Record, Request, Response
 from keju.judging.prompting import extraction_prompts, question_of, sealed_prompt
 from keju.judging.store import ExtractionFolder
 from keju.running.requests import without_marks
-from keju.running.store import ResponseStore
 from keju.runs import RunFolder
 from keju.scoring import (
     NO_DECISIONS,
@@ -248,30 +247,6 @@ def gather_decisions(run: RunFolder, adjudicated: Path | None, extractor: str = 
     spelled = f"{ExtractionFolder(run).hash_of(extractor)} {extraction_prompts().id}"
     source = f"{extractor}@{sha256_bytes(spelled.encode())[:8]}"
     return decisions.before(Decisions(sources=(source,), by_code=by_code))
-
-
-def merge_extractions(runs: Sequence[RunFolder], merged: RunFolder) -> None:
-    """Copy the replies of the runs' extractors into their merged run, each request once.
-
-    Of an extractor that the runs asked with different settings, the first run's replies count.
-
-    Raises:
-        DataError: a stored line is damaged.
-    """
-    sources = [folder for folder in map(ExtractionFolder, runs) if folder.exists()]
-    if not sources:
-        return
-    target = ExtractionFolder(merged)
-    identities: dict[str, dict[str, str]] = {}
-    keys: set[tuple[str, str]] = set()
-    with ResponseStore(target) as store:
-        for source in sources:
-            identities = source.judges() | identities
-            for reply in source.responses():
-                if (reply.model, reply.key) not in keys:
-                    keys.add((reply.model, reply.key))
-                    store.append(reply)
-        target.admit(identities)
 
 
 def count_extractions(run: RunFolder, extractors: Iterable[str]) -> list[TaskExtractions]:

@@ -137,6 +137,37 @@ def stored_rubrics(run: RunFolder) -> list[Rubrics]:
     return [read_json(path, Rubrics) for path in paths]
 
 
+def merge_replies(runs: Sequence[RunFolder], merged: RunFolder) -> None:
+    """Copy the replies of judges and extractors about the runs into their merged run, each once.
+
+    Of a judge that the runs asked with different settings, the first run's replies count.
+
+    Raises:
+        DataError: a stored line is damaged.
+    """
+    rubrics = {each.id: each for run in runs for each in stored_rubrics(run)}
+    _join(list(map(ExtractionFolder, runs)), ExtractionFolder(merged))
+    for each in rubrics.values():
+        _join([JudgementFolder(run, each) for run in runs], JudgementFolder(merged, each))
+
+
+def _join(sources: Sequence[ReplyFolder], target: ReplyFolder) -> None:
+    sources = [source for source in sources if source.exists()]
+    if not sources:
+        return
+    identities: dict[str, dict[str, str]] = {}
+    slots: set[tuple[str, Slot]] = set()
+    with ResponseStore(target) as store:
+        for source in sources:
+            identities = source.judges() | identities
+            for reply in source.responses():
+                slot = reply.model, Slot(reply.key, reply.item, reply.candidate)
+                if slot not in slots:
+                    slots.add(slot)
+                    store.append(reply)
+        target.admit(identities)
+
+
 def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:
     """Open the models that act as judges.
 

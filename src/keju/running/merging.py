@@ -40,11 +40,11 @@ def merge(runs: Sequence[Path], out: Path) -> MergeResult:
     """Merge the responses of the shards of one run into the new run directory `out`.
 
     Shards and responses may be missing: the merged run is then incomplete, like one that was
-    interrupted. Of two responses to the same request, the first one is taken.
+    interrupted.
 
     Raises:
-        UsageError: the runs differ, are not the shards of one run, or one is given twice; or `out`
-            exists.
+        UsageError: the runs differ, are not the shards of one run, or one is given twice; a request
+            has two responses; or `out` exists.
         DataError: a run is damaged.
     """
     check_local(out)
@@ -136,9 +136,16 @@ def _join_responses(folders: Sequence[RunFolder], merged: RunFolder) -> int:
         for folder in folders:
             for response in folder.responses():
                 slot = response.model, Slot(response.key, response.item, response.candidate)
-                if slot not in slots:
-                    slots.add(slot)
-                    store.append(response)
+                if slot in slots:
+                    raise UsageError(
+                        "{}: {} has a response to {}, and another shard has one too. Merge shards "
+                        "that were run apart",
+                        folder.path,
+                        response.model,
+                        response.item,
+                    )
+                slots.add(slot)
+                store.append(response)
             for reading in folder.readings():
                 if reading.key not in reading_keys:
                     reading_keys.add(reading.key)

@@ -200,9 +200,11 @@ class _Session:
     async def send(self, interruption: Interruption) -> RunSummary:
         """Send the missing requests, and store their responses in the open store."""
         contents, policy, store = self.contents, self.policy, self.store
-        readers = [reader.model for reader in contents.readers.values()]
-        earlier = self.folder.manifest().models if self.folder.exists() else {}
-        budget = remaining_budget(self.folder, [*contents.models, *readers], earlier, policy)
+        budget = Budget()
+        if policy.prices:
+            readers = [reader.model for reader in contents.readers.values()]
+            earlier = self.folder.manifest().models if self.folder.exists() else {}
+            budget = remaining_budget(self.folder, [*contents.models, *readers], earlier, policy)
         queues, readings, waiting = self.prepare_and_record(), [], 0
         async with AsyncExitStack() as stack:
             for model in contents.models:
