@@ -178,13 +178,13 @@ def test_models_that_are_files_keep_their_names_apart(tmp_path: Path) -> None:
     names = Cleaner(tmp_path, {}).names_of(
         [
             "replay:/a/x.jsonl", "replay:/b/x.jsonl", "got:../w/got", "openai:org/m", "ppocr",
-            "openai:/data/a/models/qwen", "replay:Kraken=../out", "http-ocr:conf/a/own.toml",
+            "openai:/data/a/models/qwen", "replay:Kraken=../out",
             "http-ocr:http://localhost:1/a/b", "ocr+llm:ppocr+openai:/d/e/f",
         ]
     )  # fmt: skip
     assert list(names.values()) == [
         "replay:x.jsonl", "replay:x.jsonl#2", "got:got", "openai:org/m", "ppocr", "openai:qwen",
-        "replay:Kraken=out", "http-ocr:own.toml", "http-ocr:http://localhost:1/a/b",
+        "replay:Kraken=out", "http-ocr:http://localhost:1/a/b",
         "ocr+llm:ppocr+openai:f",
     ]  # fmt: skip
 

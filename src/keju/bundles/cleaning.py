@@ -32,9 +32,7 @@ two Chinese words."""
 _HOME = re.compile(r"(?:[A-Za-z]:)?[\\/](?:home|Users)[\\/][^\\/]+[\\/]?")
 """The home directory of somebody, whose last part is a name."""
 
-_FILE_MODEL = re.compile(
-    r"(?P<kind>replay:(?:[^\s\\/=+]+=)?|got:|http-ocr:(?=[^+]*\.toml))(?P<path>[^\s+]*[\\/][^+]*)"
-)
+_FILE_MODEL = re.compile(r"(?P<kind>replay:(?:[^\s\\/=+]+=)?|got:)(?P<path>[^\s+]*[\\/][^+]*)")
 _NO_NAME = "path"
 _SYSTEM_PROMPT = "system_prompt"
 _MIN_FOLDER_LENGTH = 5
