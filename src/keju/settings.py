@@ -72,7 +72,12 @@ def convert_settings(
     """
     fields = {field.name: field for field in msgspec.structs.fields(shape)}
     raw_values = {key.replace("-", "_"): value for key, value in table.items()}
-    faults = [unknown_name(key, sorted(fields), "key") for key in raw_values if key not in fields]
+    # Options are written with hyphens.
+    labels = {
+        name: name.replace("_", "-") if spelled else name for name in {**fields, **raw_values}
+    }
+    known = sorted(labels[name] for name in fields)
+    faults = [unknown_name(labels[key], known, "key") for key in raw_values if key not in fields]
 
     def decode(kind: type, value: object) -> object:
         if kind is Path and isinstance(value, str):
@@ -86,7 +91,7 @@ def convert_settings(
         if name not in raw_values:
             if field.required:
                 text = get_description(field.type)
-                faults.append(_("it needs {} = …{}", name, f" ({text})" if text else ""))
+                faults.append(_("it needs {} = …{}", labels[name], f" ({text})" if text else ""))
             continue
         kind, value = without_none(field.type), raw_values[name]
         try:
@@ -94,9 +99,9 @@ def convert_settings(
         except msgspec.ValidationError as error:
             # An option's value is shown, since every one is text: "got text" would say nothing.
             option_value = shortened(value) if spelled and isinstance(value, str) else None
-            faults.append(_describe_error(name, str(error), field.type, option_value))
+            faults.append(_describe_error(labels[name], str(error), field.type, option_value))
         except KejuError as error:
-            faults.append(_("{}: {}", name, error_text(error)))
+            faults.append(_("{}: {}", labels[name], error_text(error)))
     if not faults:
         try:
             return shape(**values)

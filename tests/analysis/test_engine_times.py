@@ -21,7 +21,7 @@ from keju.running.timing import Timing, add_timings
 from keju.runs import RunFolder
 
 IDENTITY = {"kind": "ppocr", "rapidocr": "3.10.0", "onnxruntime": "1.31.1"}
-TIMED = Timing(model="ppocr", machine="AMD X, 4 cores, Linux", pages=10, answers=10, seconds=20.0)
+TIMED = Timing(model="ppocr", machine="AMD X, 4 CPU, Linux", pages=10, answers=10, seconds=20.0)
 
 
 def run_set(path: Path, *timings: Timing, identity: dict[str, str] = IDENTITY) -> RunSet:
@@ -40,7 +40,7 @@ def run_set(path: Path, *timings: Timing, identity: dict[str, str] = IDENTITY) -
 def test_a_speed_is_what_was_timed_and_names_machine_and_runtime(tmp_path):
     (row,) = time_table(run_set(tmp_path, TIMED)).rows
     assert row.model == "ppocr"
-    assert row.machine == "AMD X, 4 cores, Linux"
+    assert row.machine == "AMD X, 4 CPU, Linux"
     assert row.runtime == "rapidocr 3.10.0, onnxruntime 1.31.1"
     assert (row.pages, row.wall) == ("10", "2 s")
     assert (row.thousand, row.days, row.cost, row.why) == ("33 min", "–", "–", "")
@@ -68,7 +68,7 @@ def test_sessions_on_one_machine_are_added(tmp_path):
 
 
 def test_of_several_machines_the_one_with_most_pages_counts(tmp_path):
-    other = replace(TIMED, machine="AMD X, 64 cores", pages=5, answers=5, seconds=1.0)
+    other = replace(TIMED, machine="AMD X, 64 CPU", pages=5, answers=5, seconds=1.0)
     assert speeds(run_set(tmp_path, TIMED, other))["ppocr"].machine == TIMED.machine
 
 

@@ -143,4 +143,4 @@ def test_a_run_without_the_file_has_no_timings(tmp_path):
 
 
 def test_the_machine_is_named():
-    assert re.search(r"\b[1-9]\d* cores?\b", this_machine())
+    assert re.search(r", [1-9]\d* CPU, ", this_machine())

@@ -39,7 +39,7 @@ class Timing(Record, frozen=True, kw_only=True):
 
 @cache
 def this_machine() -> str:
-    """The machine that this process runs on, such as ``AMD X, 4 cores, Linux``."""
+    """The machine that this process runs on, such as ``AMD X, 4 CPU, Linux``, in no language."""
     processor = platform.processor() or platform.machine()
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
@@ -47,7 +47,7 @@ def this_machine() -> str:
         processor = " ".join(names[0].split()) if names else processor
     own_cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
     cores = len(own_cores) or os.cpu_count() or 1
-    return f"{processor}, {cores} core{'s' * (cores > 1)}, {platform.system()}"
+    return f"{processor}, {cores} CPU, {platform.system()}"
 
 
 class Stopwatch:
