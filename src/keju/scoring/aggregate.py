@@ -474,7 +474,15 @@ def _note(parts: Numbers) -> str:
             )
     names = ("failed", "pairs", "unparsable")
     failed, pairs, unparsable = (exact_sum(parts.get(name, ())) for name in names)
-    if failed or unparsable:
+    if failed and not unparsable:
+        return _("{:,.0f} of {:,.0f} pairs have no answer; these pairs rank last", failed, pairs)
+    if unparsable and not failed:
+        return _(
+            "the answers of {:,.0f} of {:,.0f} pairs could not be extracted; these pairs rank last",
+            unparsable,
+            pairs,
+        )
+    if failed:
         return _(
             "{:,.0f} of {:,.0f} pairs have no answer, and the answers of {:,.0f} could not be "
             "extracted; these pairs rank last",
