@@ -6,6 +6,7 @@ import asyncio
 import base64
 import hashlib
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -192,11 +193,57 @@ def test_scores_of_answers_to_smaller_pictures_say_so(chat: Chat, tmp_path: Path
     assert any(each.signature for each in whole)
 
 
-def url_of(path: str) -> bytes:
-    image = ImageRef(path=path, sha256="x", width=1, height=1, size=3)
+def url_of(path: str, data: Sequence[bytes] = (b"abc",), sha256: str = "x") -> bytes:
+    image = ImageRef(path=path, sha256=sha256, width=1, height=1, size=3)
     request = Request(item="i", benchmark="b", task="t", form="text", prompt="?", images=(image,))
-    (url,) = asyncio.run(data_urls(request, [b"abc"], Fit()))
+    (url,) = asyncio.run(data_urls(request, data, Fit()))
     return url
+
+
+class CountedReads(Sequence[bytes]):
+    """An image of 750 bytes, 1,000 in base64, that counts how often it is read."""
+
+    count = 0
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, index: object) -> bytes:
+        self.count += 1
+        return b"x" * 750
+
+
+def test_an_image_is_read_once_while_it_is_kept(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("keju.models.images._kept_urls", {})
+    monkeypatch.setattr("keju.models.images._MOST_KEPT", 3500)
+    image = CountedReads()
+    for name in ("a", "b", "c", "a", "d"):
+        assert len(url_of("a.png", image, name)) > 1000
+    assert image.count == 4
+    url_of("a.png", image, "a")
+    assert image.count == 4
+    url_of("a.png", image, "b")  # the one that was not used for the longest time
+    assert image.count == 5
+
+
+def test_an_image_larger_than_all_that_is_kept_is_sent(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("keju.models.images._kept_urls", kept := {})
+    monkeypatch.setattr("keju.models.images._MOST_KEPT", 10)
+    assert url_of("a.png")
+    assert not kept
+
+
+def test_a_picture_is_scaled_down_once_for_several_questions(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("keju.models.images._kept_urls", {})
+    made: list[object] = []
+    fitted = Fit.fitted
+    monkeypatch.setattr(Fit, "fitted", lambda *given: made.append(given) or fitted(*given))
+    data = picture(1, side=40)
+    image = ImageRef(path="a.png", sha256="s", width=40, height=40, size=len(data))
+    request = Request(item="i", benchmark="b", task="t", form="text", prompt="?", images=(image,))
+    for fit in (Fit(max_pixels=50), Fit(max_pixels=50), Fit(max_pixels=90)):
+        asyncio.run(data_urls(request, [data], fit))
+    assert len(made) == 2
 
 
 @pytest.mark.parametrize(

@@ -117,18 +117,35 @@ def mime_of(ref: ImageRef) -> str:
     return f"image/{_SUBTYPES.get(extension, extension)}"
 
 
+_MOST_KEPT = 4 << 20
+"""Bytes, not a number of images, because pages differ a hundredfold in size."""
+
+_kept_urls: dict[tuple[str, str, Fit | None], bytes] = {}
+"""The URLs that were sent last: several models, rounds and questions use the same image."""
+
+
 async def data_urls(request: Request, images: Sequence[bytes], fit: Fit) -> list[bytes]:
     """The URLs of the images of a request within the limits, each a JSON string with its quotes.
+
+    An image is read and scaled down only if its URL is not kept.
 
     Raises:
         DataError: an image has no media type or cannot be decoded.
     """
     urls = []
     for index, ref in enumerate(request.images):
-        data, mime = images[index], mime_of(ref)
-        if fit.touches(ref):
-            data, mime = await asyncio.to_thread(fit.fitted, data, ref)
-        urls.append(b"".join((f'"data:{mime};base64,'.encode(), base64.b64encode(data), b'"')))
+        mime, is_beyond = mime_of(ref), fit.touches(ref)
+        name = (ref.sha256, mime, fit if is_beyond else None)
+        url = _kept_urls.pop(name, b"")
+        if not url:
+            data = images[index]
+            if is_beyond:
+                data, mime = await asyncio.to_thread(fit.fitted, data, ref)
+            url = b"".join((f'"data:{mime};base64,'.encode(), base64.b64encode(data), b'"'))
+        _kept_urls[name] = url  # as the latest one
+        while sum(map(len, _kept_urls.values())) > _MOST_KEPT:
+            del _kept_urls[next(iter(_kept_urls))]
+        urls.append(url)
     return urls
 
 
