@@ -53,15 +53,15 @@ def checked_options(
         TypeError: a value has another type.
         ValueError: a value is not one of those that the field has.
     """
-    found = {}
+    values = {}
     for name, hint in get_type_hints(declared).items():
         value = getattr(record, name)
         if special and name in special:
-            found[name] = special[name](name, value)
+            values[name] = special[name](name, value)
             continue
         try:
-            found[name] = msgspec.convert(value, hint)
+            values[name] = msgspec.convert(value, hint)
         except msgspec.ValidationError as error:
             kind = ValueError if str(error).startswith("Invalid") else TypeError
             raise kind(f"{name} is {value!r}. {error}") from None
-    return found
+    return values

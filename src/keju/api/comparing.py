@@ -134,8 +134,8 @@ def _names(part: str, value: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(texts_of(part, value))
 
 
-def _interval(each: Difference) -> str | None:
-    return None if each.low is None else f"{each.low:+.3f} to {each.high:+.3f}"
+def _interval(difference: Difference) -> str | None:
+    return None if difference.low is None else f"{difference.low:+.3f} to {difference.high:+.3f}"
 
 
 _Types = dict[str, type[pl.DataType] | pl.DataType]
@@ -167,6 +167,6 @@ _MEAN: _Types = {"benchmark": pl.String, "tasks": pl.List(pl.String)}
 _OVERALL = pl.Schema(_MEAN | _FIGURES | _ALONE)
 
 
-def _row(each: Difference) -> dict[str, object]:
-    more = None if each.needed is None else max(0, each.needed - each.groups)
-    return {**msgspec.structs.asdict(each), "more_groups": more}
+def _row(difference: Difference) -> dict[str, object]:
+    more = None if difference.needed is None else max(0, difference.needed - difference.groups)
+    return {**msgspec.structs.asdict(difference), "more_groups": more}

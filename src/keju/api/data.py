@@ -76,10 +76,12 @@ def reading_order(lines: Page | Iterable[Line]) -> list[Line]:
     """
     if isinstance(lines, Page):
         return list(page_in_reading_order(lines))
-    found = lines_of(lines)
-    if len(found) > 1 and not any(line.polygon for line in found):
+    page_lines = lines_of(lines)
+    if len(page_lines) > 1 and not any(line.polygon for line in page_lines):
         raise ValueError("no line has an outline (polygon), so there is no order to find")
-    page = Page(file="", image_name="", width=0, height=0, lines=tuple(found), explicit_order=False)
+    page = Page(
+        file="", image_name="", width=0, height=0, lines=tuple(page_lines), explicit_order=False
+    )
     return list(page_in_reading_order(page))
 
 
@@ -89,9 +91,9 @@ def lines_of(lines: Iterable[Line]) -> list[Line]:
     Raises:
         TypeError: a value is not a line.
     """
-    found = list[Line]()
+    page_lines = list[Line]()
     for place, line in enumerate(listed("lines", lines, "a keju.Page or a list of keju.Line")):
         if not isinstance(line, Line):
             raise TypeError(f"lines {place} is a {type(line).__name__}, not a keju.Line")
-        found.append(line)
-    return found
+        page_lines.append(line)
+    return page_lines

@@ -141,10 +141,14 @@ def _who(result: Result) -> dict[str, object]:
     return {name: getattr(result, name) for name in _WHO}
 
 
-def _metric_row(each: TaskResult, metric: MetricResult) -> dict[str, object]:
-    about = {"task": each.task, "query": each.query, "main": metric is each.main}
-    rest = [name for name in _TASKS if name not in _WHO and name not in about]
-    values = {name: getattr(metric, name) for name in rest}
+def _metric_row(task_result: TaskResult, metric: MetricResult) -> dict[str, object]:
+    about = {
+        "task": task_result.task,
+        "query": task_result.query,
+        "main": metric is task_result.main,
+    }
+    names = [name for name in _TASKS if name not in _WHO and name not in about]
+    values = {name: getattr(metric, name) for name in names}
     return about | values | {"value_if_right": metric.better_end}
 
 

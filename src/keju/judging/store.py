@@ -145,10 +145,10 @@ def merge_replies(runs: Sequence[RunFolder], merged: RunFolder) -> None:
     Raises:
         DataError: a stored line is damaged.
     """
-    rubrics = {each.id: each for run in runs for each in stored_rubrics(run)}
+    rubric_sets = {rubrics.id: rubrics for run in runs for rubrics in stored_rubrics(run)}
     _join(list(map(ExtractionFolder, runs)), ExtractionFolder(merged))
-    for each in rubrics.values():
-        _join([JudgementFolder(run, each) for run in runs], JudgementFolder(merged, each))
+    for rubrics in rubric_sets.values():
+        _join([JudgementFolder(run, rubrics) for run in runs], JudgementFolder(merged, rubrics))
 
 
 def _join(sources: Sequence[ReplyFolder], target: ReplyFolder) -> None:

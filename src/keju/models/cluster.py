@@ -135,8 +135,8 @@ class ClusterEngine(Model):
             self._actors[name] = placed.remote(spec, options, cores if has_weights else 0)
         if not self._actors:
             raise UsageError("no node of the Ray cluster is left for {}", spec)
-        others = hosts - {cluster.util.get_node_ip_address()}
-        self.destinations = tuple(sorted(host for host in others if not is_this_machine(host)))
+        other_hosts = hosts - {cluster.util.get_node_ip_address()}
+        self.destinations = tuple(sorted(host for host in other_hosts if not is_this_machine(host)))
         described = {node: actor.describe.remote() for node, actor in self._actors.items()}
         for node, description in described.items():
             identity, self._pages[node], error = cluster.get(description)

@@ -134,11 +134,11 @@ class OpenAICompatible(Model):
                 listed = _object(json_value(reply)).get("data") or ()
                 names = [name for model in listed if (name := str(_object(model).get("id", "")))]
                 if names and (path or self._model not in names):
-                    shown = ", ".join(excerpt(name, 80) for name in names[:10])
+                    first_names = ", ".join(excerpt(name, 80) for name in names[:10])
                     more = f" … and {len(names) - 10:,} more" if len(names) > 10 else ""
                     place = f" at {endpoint}{path}" if path else ""
                     count = number_of(len(names), "model")
-                    return f"The server{place} lists {count}: {shown}{more}"
+                    return f"The server{place} lists {count}: {first_names}{more}"
         return ""
 
     def batches(self) -> Batches:

@@ -287,14 +287,14 @@ class CostEstimator:
         if isinstance(outcome, AskError):
             if not may_be_paid(outcome.kind):
                 return 0.0, before
-            uncounted = self.expected(request)
-            cost = max(reserved, self.cost(uncounted))
+            estimate = self.expected(request)
+            cost = max(reserved, self.cost(estimate))
         else:
-            uncounted = self.uncounted(request, outcome.usage)
-            cost = self.cost(outcome.usage) + self.cost(uncounted)
+            estimate = self.uncounted(request, outcome.usage)
+            cost = self.cost(outcome.usage) + self.cost(estimate)
             self._highest_cost = max(self._highest_cost, cost)
         counts = [
-            (getattr(before, name) or 0) + (getattr(uncounted, name) or 0) or None
+            (getattr(before, name) or 0) + (getattr(estimate, name) or 0) or None
             for name in ("input_tokens", "output_tokens")
         ]
         return cost, Usage(input_tokens=counts[0], output_tokens=counts[1])

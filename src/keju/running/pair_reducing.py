@@ -74,23 +74,27 @@ def _gallery(item: Item, form: PairForm) -> Item:
 def _once(items: Sequence[Item], form: PairForm) -> dict[str, Item]:
     """The items, without the pairs that an earlier item already compares in the other direction."""
     compared: set[tuple[str, str, str, str]] = set()
-    sent: dict[str, list[int]] = {}
+    candidates_of: dict[str, list[int]] = {}
     for item in items:
-        first, *others = (ref.sha256 for ref in item.images)
-        sent[item.id] = []
-        for candidate, other in enumerate(others, start=1):
-            if (item.task, item.query, other, first) not in compared:
-                sent[item.id].append(candidate)
-        compared |= {(item.task, item.query, first, others[n - 1]) for n in sent[item.id]}
+        first, *other_images = (ref.sha256 for ref in item.images)
+        candidates_of[item.id] = []
+        for candidate, image in enumerate(other_images, start=1):
+            if (item.task, item.query, image, first) not in compared:
+                candidates_of[item.id].append(candidate)
+        compared |= {
+            (item.task, item.query, first, other_images[n - 1]) for n in candidates_of[item.id]
+        }
     smaller = {
-        (item.task, item.query) for item in items if len(sent[item.id]) < len(item.images) - 1
+        (item.task, item.query)
+        for item in items
+        if len(candidates_of[item.id]) < len(item.images) - 1
     }
     reduced = {}
     for item in items:
         if (item.task, item.query) in smaller:
-            unsent = sorted({*range(1, len(item.images))}.difference(sent[item.id]))
-            ordered = _in_order(item, [*sent[item.id], *unsent])
-            reduced[item.id] = mark_reduced(ordered, form, len(sent[item.id]))
+            unsent = sorted({*range(1, len(item.images))}.difference(candidates_of[item.id]))
+            ordered = _in_order(item, [*candidates_of[item.id], *unsent])
+            reduced[item.id] = mark_reduced(ordered, form, len(candidates_of[item.id]))
     return reduced
 
 

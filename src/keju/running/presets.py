@@ -81,7 +81,7 @@ def preset(name: str) -> Preset:
     """
     papers = {"": Preset(what=""), **(_presets() if name else {})}
     if name not in papers:
-        names = "; ".join(f"{other} ({paper.what})" for other, paper in papers.items() if other)
+        names = "; ".join(f"{label} ({paper.what})" for label, paper in papers.items() if label)
         raise UsageError("no preset {!r}. Presets: {}", name, names)
     return papers[name]
 

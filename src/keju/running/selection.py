@@ -180,8 +180,8 @@ def select(
     listed_items = items
     if selection.items is not None:
         listed_items = _listed_items(items, selection.items, dataset)
-    chosen = filter(is_selected, listed_items)
-    selected = RecordList(Item, map(keep, chosen) if keep else chosen)
+    selected_items = filter(is_selected, listed_items)
+    selected = RecordList(Item, map(keep, selected_items) if keep else selected_items)
     for form in (forms and forms.forms) or ():
         if not any(form.takes(item.task, item.query) for item in examples):
             raise UsageError(

@@ -260,7 +260,8 @@ class Sender:
         if job.failure is not None:
             return response_of(model, job, AskError(job.failure.kind, job.failure.message))
         has_price = queue.prices is not None and queue.cost.price is not None
-        first_sent, attempts, counted, failure, uncounted = 0.0, 0, 0, None, NO_USAGE
+        first_sent, attempts, counted = 0.0, 0, 0
+        failure, estimate = None, NO_USAGE
         while await queue.slots.enter():
             reserved = await self._reserve(queue, request) if has_price else 0.0
             if reserved is None:
@@ -272,18 +273,18 @@ class Sender:
             seconds = monotonic() - sent_at
             usage = outcome.usage if isinstance(outcome, Answer) else NO_USAGE
             if has_price or (queue.paid and None in (usage.input_tokens, usage.output_tokens)):
-                charged, uncounted = queue.cost.charged(request, outcome, reserved, uncounted)
+                charged, estimate = queue.cost.charged(request, outcome, reserved, estimate)
                 if has_price:
                     self.budget.settle(reserved, charged)
             if isinstance(outcome, Answer):
-                return response_of(model, job, outcome, seconds, attempts, uncounted)
+                return response_of(model, job, outcome, seconds, attempts, estimate)
             failure = outcome
             counted += not failure.overloaded
             if failure.overloaded and not self._slow_down(queue, failure, sent_at):
                 break
             wait = self._wait(queue, failure, attempts, counted)
             if wait is None or monotonic() - first_sent + wait >= deadline:
-                return response_of(model, job, failure, seconds, attempts, uncounted)
+                return response_of(model, job, failure, seconds, attempts, estimate)
             queue.summary.waited += wait
             if not await queue.slots.rest(wait):
                 break

@@ -75,7 +75,7 @@ class ResponseStore:
     folder: RunFolder
     _files: dict[tuple[str, str | None], FileIO] = field(default_factory=dict)
     """The open files of responses, by model and task, and of transcriptions, by model."""
-    _held: ExitStack = field(default_factory=ExitStack)
+    _exit_stack: ExitStack = field(default_factory=ExitStack)
     """Holds the lock of the run."""
 
     def __enter__(self) -> ResponseStore:
@@ -85,12 +85,12 @@ class ResponseStore:
             stack.callback(lock.release)
             for path in (*self.folder.response_files(), *self.folder.path.glob("readings/*.jsonl")):
                 _complete_last_line(path)
-            self._held = stack.pop_all()
+            self._exit_stack = stack.pop_all()
         return self
 
     def __exit__(self, *error: object) -> None:
         files, self._files = self._files, {}
-        with self._held:
+        with self._exit_stack:
             for file in files.values():
                 os.fsync(file.fileno())
                 file.close()

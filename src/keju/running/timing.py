@@ -84,8 +84,8 @@ class Stopwatch:
 
 def add_timings(folder: RunFolder, timings: Iterable[Timing | None]) -> None:
     """Add timings to those of a run, whose lock the caller has."""
-    if known := [timing for timing in timings if timing]:
-        write_json(folder.timings_path, [*read_timings(folder), *known])
+    if new_timings := [timing for timing in timings if timing]:
+        write_json(folder.timings_path, [*read_timings(folder), *new_timings])
 
 
 def read_timings(folder: RunFolder) -> list[Timing]:

@@ -97,10 +97,10 @@ class RunFolder:
         # Every writer of keju replaces the file, so that even a change of the same size in the same
         # instant has another inode.
         stamp = status and (status.st_ino, status.st_size, status.st_mtime_ns)
-        known = self._read.get((path, reader))
-        if known is None or not stamp or known[0] != stamp:
-            known = self._read[path, reader] = stamp, reader(path)
-        content: T = known[1]
+        entry = self._read.get((path, reader))
+        if entry is None or not stamp or entry[0] != stamp:
+            entry = self._read[path, reader] = stamp, reader(path)
+        content: T = entry[1]
         return content
 
     def manifest(self) -> RunManifest:

@@ -58,9 +58,9 @@ def _usage(usage: ModelUsage | None) -> Usage:
     if usage is None:
         return Usage()
     cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
-    given = usage.input_tokens + sum(filter(None, cached))
+    prompt_tokens = usage.input_tokens + sum(filter(None, cached))
     return Usage(
-        input_tokens=plausible(given),
+        input_tokens=plausible(prompt_tokens),
         output_tokens=plausible(usage.output_tokens),
         thinking_tokens=plausible(usage.reasoning_tokens, 0),
     )
