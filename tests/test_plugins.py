@@ -255,7 +255,7 @@ def test_a_reader_of_a_file_has_typed_options(file, tmp_path, keju):
     assert done.splitlines()[0] == "note: {'id': '编号'} True"
     wrong = imported("typed", "first=-1", "dry-run=perhaps")
     assert "first: expected a whole number >= 0" in wrong
-    assert "dry_run: expected true or false" in wrong
+    assert "dry-run: expected true or false" in wrong
 
 
 def test_a_recipe_uses_source_reader_and_step_of_a_file(file, tmp_path, keju):

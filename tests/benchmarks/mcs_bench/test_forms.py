@@ -94,7 +94,7 @@ def test_numbers_of_options_count_as_the_user_says(read) -> None:
     asked_of = RECORD | {"Question": "?", "Options": ["a", "b", "c"], "Answer": 2}
     with pytest.raises(DataError, match="is not one of the options"):
         read({"data.json": [asked_of]})
-    with pytest.raises(UsageError, match="answer_is: no value '2'"):
+    with pytest.raises(UsageError, match="answer-is: no value '2'"):
         read({"data.json": asked}, answer_is="2")
     items, _ = read({"data.json": asked}, answer_is="from-0")
     assert items[0].answer == "B"
