@@ -264,6 +264,8 @@ def test_a_server_without_batch_endpoints_is_explained(
     with pytest.raises(UsageError, match="Run the same command without --batch"):
         go(dataset, out, server)
     assert len(list(RunFolder.open(out).responses())) == 1
+    # The server has no batch, so that none is looked for later.
+    assert not list(out.glob("batches/*/*.json"))
 
 
 def test_lines_of_a_batch_are_read_as_direct_replies(server: BatchChat, dataset: Path, out: Path):
