@@ -156,6 +156,13 @@ def test_a_damaged_response_leaves_no_half_of_a_merge(chat: Chat, dataset: Path,
     assert [path.name for path in tmp_path.iterdir() if "m" in path.name.split(".")] == []
 
 
+def test_the_first_and_the_last_shard_are_missed_too(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan()
+    parts = shards(dataset, tmp_path, chat, 3)
+    missing = merge(parts[1:2], tmp_path / "m").missing
+    assert [str(each) for each in missing] == ["no run is the shard 1/3", "no run is the shard 3/3"]
+
+
 def test_a_response_that_is_there_twice_is_named(chat: Chat, dataset: Path, tmp_path: Path):
     chat.plan()
     parts = shards(dataset, tmp_path, chat, 2)
