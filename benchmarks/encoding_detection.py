@@ -56,7 +56,7 @@ def pieces(shared: Path) -> Iterator[tuple[int, str, str, bytes]]:
 
 def by_keju(data: bytes) -> str | None:
     try:
-        return decode(data, Path("piece")).text
+        return decode(data, Path("piece"))[0]
     except DataError:
         return None
 
