@@ -76,10 +76,10 @@ def test_means_are_those_worked_out_by_hand(graded):
 
 
 def test_a_merged_run_has_the_judges_replies_of_both(context, answers):
-    asked = list(grading_requests(answers.judged, context.folder.rubrics))
-    context.rule(asked, says)
-    context.ask(asked)
-    whole = {reply.item: reply for reply in context.folder.responses()}
+    requests = list(grading_requests(answers.judged, context.folder.rubrics))
+    context.rule(requests, says)
+    context.ask(requests)
+    all_replies = {reply.item: reply for reply in context.folder.responses()}
     run = context.folder.run
     parts = [RunFolder(run.path.parent / name) for name in ("one", "two", "both")]
     for folder, unwanted in zip(parts, ("T2", "T6", ""), strict=True):
@@ -98,8 +98,8 @@ def test_a_merged_run_has_the_judges_replies_of_both(context, answers):
     (rubrics,) = stored_rubrics(parts[2])
     merged = JudgementFolder(parts[2], rubrics)
     replies = list(merged.responses())
-    assert len(replies) == len(whole)
-    assert {reply.item: reply for reply in replies} == whole
+    assert len(replies) == len(all_replies)
+    assert {reply.item: reply for reply in replies} == all_replies
     assert merged.judges() == context.folder.judges()
 
 

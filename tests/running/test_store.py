@@ -124,7 +124,7 @@ def test_a_plan_beside_a_running_run_ignores_a_line_that_is_being_written(folder
     path = folder.responses_path("m", "T1")
     torn = path.read_bytes() + msgspec.json.encode(response("b"))[:20]
     path.write_bytes(torn)
-    # A plan only reads: it does not open the store, which would mend the file.
+    # A plan only reads: it does not open the store, which would cut the torn line.
     assert list(ResponseStore(folder).known("m")) == [Slot("key-a", "a", 0)]
     assert path.read_bytes() == torn
 

@@ -156,8 +156,8 @@ def _fingerprint(scans: Path, origin: Origin) -> str:
         # A `Listing` has only the first 20,000 files.
         paths = [place / name for place, _folders, files in walk(scans) for name in files]
     else:
-        beside = (path for path in folder.iterdir() if path.stem.startswith(scans.stem))
-        paths = sorted([*beside, *scans.with_suffix("").rglob("*")])
+        neighbours = (path for path in folder.iterdir() if path.stem.startswith(scans.stem))
+        paths = sorted([*neighbours, *scans.with_suffix("").rglob("*")])
     facts = [repr(origin)]
     for path in filter(Path.is_file, paths):
         stat = path.stat()

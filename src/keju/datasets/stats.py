@@ -209,9 +209,11 @@ def _domains(items: pl.DataFrame) -> pl.DataFrame:
         names.filter(~is_choice).n_unique().alias("n_qa_task"),
         *_measures(),
     ]
-    whole = items.select(pl.lit("").alias("benchmark"), pl.lit(OVERALL).alias("domain"), *measures)
+    overall = items.select(
+        pl.lit("").alias("benchmark"), pl.lit(OVERALL).alias("domain"), *measures
+    )
     by_domain = _measured(items, ("benchmark", "domain"), measures)
-    return pl.concat([_with_texts(by_domain), whole])
+    return pl.concat([_with_texts(by_domain), overall])
 
 
 def _measured(

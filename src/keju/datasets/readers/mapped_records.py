@@ -176,15 +176,15 @@ def flat(cells: JsonObject, prefix: str = "", depth: int = 0) -> JsonObject:
     Images in Hugging Face's form, an object with bytes and path, stay whole; the path is a column
     too.
     """
-    found: JsonObject = {}
+    fields: JsonObject = {}
     for key, value in cells.items():
         if isinstance(value, dict) and value and depth < _DEEPEST and not _is_image(value):
-            found |= flat(value, f"{prefix}{key}.", depth + 1)
+            fields |= flat(value, f"{prefix}{key}.", depth + 1)
         elif not (value is None or (isinstance(value, float) and math.isnan(value))):
-            found[f"{prefix}{key}"] = value
+            fields[f"{prefix}{key}"] = value
             if isinstance(value, dict) and isinstance(value.get("path"), str):
-                found[f"{prefix}{key}.path"] = value["path"]
-    return found
+                fields[f"{prefix}{key}.path"] = value["path"]
+    return fields
 
 
 def _is_image(value: JsonObject) -> bool:

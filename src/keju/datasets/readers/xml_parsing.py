@@ -239,11 +239,12 @@ def text_nodes(root: etree._Element, outside: Iterable[str] = ()) -> Iterator[Te
 
 def _missing(text: str, taken: str) -> int:
     """How many characters of a text were not taken; 0 for another reading of the taken text."""
-    wanted, found = (
-        Counter("".join(unicodedata.normalize("NFC", each).split())) for each in (text, taken)
+    text_counts, taken_counts = (
+        Counter("".join(unicodedata.normalize("NFC", content).split())) for content in (text, taken)
     )
-    missing, others = (wanted - found).total(), (found - wanted).total()
-    return missing if missing > others or 2 * missing > wanted.total() else 0
+    shortage = (text_counts - taken_counts).total()
+    surplus = (taken_counts - text_counts).total()
+    return shortage if shortage > surplus or 2 * shortage > text_counts.total() else 0
 
 
 def _place_of(element: etree._Element) -> str:
