@@ -209,11 +209,9 @@ def _domains(items: pl.DataFrame) -> pl.DataFrame:
         names.filter(~is_choice).n_unique().alias("n_qa_task"),
         *_measures(),
     ]
-    overall = items.select(
-        pl.lit("").alias("benchmark"), pl.lit(OVERALL).alias("domain"), *measures
-    )
+    total = items.select(pl.lit("").alias("benchmark"), pl.lit(OVERALL).alias("domain"), *measures)
     by_domain = _measured(items, ("benchmark", "domain"), measures)
-    return pl.concat([_with_texts(by_domain), overall])
+    return pl.concat([_with_texts(by_domain), total])
 
 
 def _measured(

@@ -242,8 +242,7 @@ def _missing(text: str, taken: str) -> int:
     text_counts, taken_counts = (
         Counter("".join(unicodedata.normalize("NFC", content).split())) for content in (text, taken)
     )
-    shortage = (text_counts - taken_counts).total()
-    surplus = (taken_counts - text_counts).total()
+    shortage, surplus = (text_counts - taken_counts).total(), (taken_counts - text_counts).total()
     return shortage if shortage > surplus or 2 * shortage > text_counts.total() else 0
 
 
