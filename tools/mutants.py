@@ -247,7 +247,14 @@ def _is_caught(mutant: Mutant, copy: Path) -> bool:
     finally:
         path.write_text(text, "utf-8")
     if done.returncode > 2:
-        raise SystemExit(f"{mutant.file}: the tests did not run:\n{done.stdout.decode()[-2000:]}")
+        # A change that breaks the import of keju keeps pytest from starting.
+        unchanged = [*command, "--collect-only"]
+        collected = subprocess.run(  # noqa: S603  our own tests
+            unchanged, cwd=copy, env=environment, capture_output=True, check=False
+        )
+        if collected.returncode:
+            said = collected.stdout.decode()[-2000:]
+            raise SystemExit(f"{mutant.file}: the tests do not run:\n{said}")
     return done.returncode != 0
 
 
