@@ -469,20 +469,20 @@ def test_the_better_end_is_never_worse(chosen: Iterable[tuple[int, int]]):
     for result in aggregate(scores):
         for found in result.tasks:
             for metric in found.metrics:
-                if metric.value is None or metric.better_end is None:
+                if metric.value is None or metric.value_if_right is None:
                     continue
                 form = next(q.form for q in task(found.task).queries if q.name == found.query)
                 benchmark = task(found.task).benchmark
                 declared = metric_of("strict", benchmark, form, metric.metric)
                 assert declared is not None
-                gain = metric.better_end - metric.value
+                gain = metric.value_if_right - metric.value
                 assert (gain if declared.higher_is_better else -gain) >= -1e-12
                 if (found.task, found.query) not in unclear:
                     assert gain == 0
         for benchmark in result.benchmarks:
             mean = benchmark.overall
-            if mean.value is not None and mean.better_end is not None:
-                assert mean.better_end >= mean.value - 1e-12
+            if mean.value is not None and mean.value_if_right is not None:
+                assert mean.value_if_right >= mean.value - 1e-12
 
 
 def test_a_clear_score_is_its_own_better_end():

@@ -132,7 +132,7 @@ def results_of(task: str, metrics: dict[str, dict[str, float | None]]) -> list[R
                 task=task, query="", items=1, statuses={}, verdicts={},
                 metrics=tuple(
                     MetricResult(metric=name, value=value, without_failures=value,
-                                 item_mean=value, items=1, scored=1)
+                                 item_mean=value, value_if_right=value, items=1, scored=1)
                     for name, value in values.items()
                 ),
             ),),

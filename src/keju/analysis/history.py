@@ -277,7 +277,7 @@ def _overall(
         values.append(
             LabelValue(
                 value=mean.value if mean else None,
-                value_if_right=mean.better_end if mean else None,
+                value_if_right=mean.value_if_right if mean else None,
                 low=low,
                 high=high,
             )

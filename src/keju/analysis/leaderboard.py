@@ -443,21 +443,21 @@ def _overall(result: BenchmarkResult | None, bounds: Bounds | None) -> Mean | No
     means = result.domains.values()
     missing = {name: why for each in means for name, why in each.missing.items()}
     tasks = sum(len(each.parts) for each in means)
-    return Mean(result.overall.value, bounds, tasks, missing, result.overall.better_end)
+    return Mean(result.overall.value, bounds, tasks, missing, result.overall.value_if_right)
 
 
 def _domain(result: BenchmarkResult | None, domain: str, bounds: Bounds | None) -> Mean | None:
     found: MeanResult | None = result.domains.get(domain) if result else None
     if found is None or found.value is None:
         return None
-    return Mean(found.value, bounds, len(found.parts), found.missing, found.better_end)
+    return Mean(found.value, bounds, len(found.parts), found.missing, found.value_if_right)
 
 
 def _direction(result: BenchmarkResult | None, domain: str, direction: str) -> Mean | None:
     mean = result.directions.get(domain, {}).get(direction) if result else None
     if mean is None or mean.value is None:
         return None
-    return Mean(mean.value, None, len(mean.parts), mean.missing, mean.better_end)
+    return Mean(mean.value, None, len(mean.parts), mean.missing, mean.value_if_right)
 
 
 def _rank(known: ResampledMeans, model: str) -> Rank:

@@ -325,7 +325,7 @@ def _explain_unranked(resampled: ResampledMeans, full: Basis, model: str) -> Tex
 
 def _ends(mean: MeanResult) -> Bounds:
     """A mean with unclear answers as wrong, and with them as right."""
-    return mean.value or 0.0, mean.better_end or 0.0
+    return mean.value or 0.0, mean.value_if_right or 0.0
 
 
 def _rank(

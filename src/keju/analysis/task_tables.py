@@ -138,10 +138,10 @@ def _values(
 ) -> list[TaskValue]:
     real = [model for model in mains if by_model[model].role != "baseline"]
     comparable = {
-        model: (printed(main.value), printed(main.better_end))
+        model: (printed(main.value), printed(main.value_if_right))
         for model in scored.most_items(real)
         for main in [mains[model]]
-        if main.value is not None and main.better_end is not None
+        if main.value is not None and main.value_if_right is not None
     }
     intervals = scored.intervals()
     places = marks_of_ranges(comparable, higher_is_better=higher_is_better(*place))
@@ -164,7 +164,7 @@ def metric_rows(results: Results) -> Iterator[MetricRow]:
                     protocol=protocol,
                     metric=label_of(declared),
                     value=metric.value,
-                    value_if_right=metric.better_end,
+                    value_if_right=metric.value_if_right,
                     pooling=declared.over.rule,
                     scored=metric.scored,
                     items=metric.items,

@@ -135,7 +135,7 @@ def _overall_rows(
                     yield {
                         "benchmark": board.benchmark,
                         "value": result.overall.value,
-                        "value_if_right": result.overall.better_end,
+                        "value_if_right": result.overall.value_if_right,
                         "missing": [name for mean in means for name in mean.missing],
                         "rank": rank,
                         "rank_low": span and span[0],
@@ -163,7 +163,7 @@ def _domain_rows(
                 bounds = board.resampled[protocol].domains.get((model, domain))
                 yield {
                     "benchmark": board.benchmark, "domain": domain, "value": mean.value,
-                    "value_if_right": mean.better_end,
+                    "value_if_right": mean.value_if_right,
                 } | _who(run_set, model, protocol) | _bounds(bounds)  # fmt: skip
 
 
@@ -186,7 +186,7 @@ def _task_rows(run_set: RunSet) -> Iterator[dict[str, object]]:
             "benchmark": task(each.task).benchmark,
             **{name: getattr(each, name) for name in ("task", "query")},
             **{name: getattr(main, name) for name in _OF_METRIC},
-            "value_if_right": main.better_end,
+            "value_if_right": main.value_if_right,
             **_who(run_set, model, protocol),
             **_bounds((interval.low, interval.high) if interval else None),
         }

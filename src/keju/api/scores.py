@@ -108,7 +108,7 @@ class Results:
                 | {
                     "benchmark": each.benchmark,
                     "value": each.overall.value,
-                    "value_if_right": each.overall.better_end,
+                    "value_if_right": each.overall.value_if_right,
                     "missing": list(each.overall.missing),
                 }
                 for result in self._aggregated
@@ -149,7 +149,7 @@ def _metric_row(task_result: TaskResult, metric: MetricResult) -> dict[str, obje
     }
     names = [name for name in _TASKS if name not in _WHO and name not in about]
     values = {name: getattr(metric, name) for name in names}
-    return about | values | {"value_if_right": metric.better_end}
+    return about | values | {"value_if_right": metric.value_if_right}
 
 
 def score(

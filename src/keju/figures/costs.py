@@ -85,7 +85,7 @@ def cost_rows(source: OfRun, board: Leaderboard, unit: str) -> list[Row]:
             per = speed.thousand
         cost = money(model_responses, source.prices) if unit == "money" else per
         if result and value is not None and cost:
-            if_right = points(result.overall.better_end)
+            if_right = points(result.overall.value_if_right)
             found.append((cost, -value, name, model_responses.role, if_right))
     rows: list[Row] = []
     high = float("-inf")

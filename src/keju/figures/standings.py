@@ -109,12 +109,12 @@ def standing_rows(board: Leaderboard) -> list[Row]:
                         "role": in_english(group.title),
                         "protocol": protocol,
                         "value": value,
-                        "value_if_right": points(found.overall.better_end),
+                        "value_if_right": points(found.overall.value_if_right),
                         "low": points(low),
                         "high": points(high),
                         "tasks": len(parts) - len(missing),
                         "of": len(parts),
-                        "label": percent_range(found.overall.value, found.overall.better_end)
+                        "label": percent_range(found.overall.value, found.overall.value_if_right)
                         + (f" ({len(parts) - len(missing)}/{len(parts)})" if missing else ""),
                     }
                 )

@@ -51,7 +51,7 @@ def own_values(source: OfRun, benchmark: str, protocol: Protocol) -> list[Value]
         Value(
             model, OWN_SOURCE, source.run_set.by_model[model].role, each.task, each.query, "",
             main.metric, main.value,
-            higher_is_better(each.task, each.query, protocol, main.metric), main.better_end,
+            higher_is_better(each.task, each.query, protocol, main.metric), main.value_if_right,
         )
         for (model, its), result in source.run_set.results.items()
         for each in result.tasks

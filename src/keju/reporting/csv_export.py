@@ -82,7 +82,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
                 "metric": metric.metric,
                 "main": place == 0,
                 "value": metric.value,
-                "value_if_right": metric.better_end,
+                "value_if_right": metric.value_if_right,
                 "without_failures": metric.without_failures,
                 "items": metric.items,
                 "scored": metric.scored,

@@ -58,7 +58,7 @@ def _main(main: MetricResult, interval: Interval | None, rounds: int) -> Cell:
     notes.append(counted_items(main.scored, rounds))
     if main.without_failures != main.value:
         value = percent(main.without_failures)
-        if main.better_end == main.value:
+        if main.value_if_right == main.value:
             notes.append(_("{} without failures", value))
         else:
             notes.append(_("at least {} without failures", value))

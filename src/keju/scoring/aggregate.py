@@ -351,7 +351,7 @@ def _mean_of(
     values: Iterable[MetricResult | MeanResult], parts: Iterable[str], missing: dict[str, str]
 ) -> MeanResult:
     """The mean of the values that exist, at both ends; None where none does."""
-    ends = [(value.value, value.better_end) for value in values]
+    ends = [(value.value, value.value_if_right) for value in values]
     return MeanResult(
         value=_mean(value for value, _ in ends),
         parts=tuple(parts),

@@ -150,7 +150,7 @@ def _summary(result: Result) -> Json:
     }
     return {
         **ends(_value),
-        **({"if_right": ends(lambda result: result.better_end)} if unclear else {}),
+        **({"if_right": ends(lambda result: result.value_if_right)} if unclear else {}),
         "formats": formats,
         "missing": {
             name: {task: in_english(reason) for task, reason in mean.missing.items()}

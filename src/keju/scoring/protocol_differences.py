@@ -142,7 +142,7 @@ def _difference(
     metrics = (mains[0].metric, mains[1].metric)
     are_errors = [not metric.higher_is_better for metric in _declarations(declared, query, metrics)]
     official, strict, strict_if_right = (
-        value or 0.0 for value in (mains[0].value, mains[1].value, mains[1].better_end)
+        value or 0.0 for value in (mains[0].value, mains[1].value, mains[1].value_if_right)
     )
     of_official = _higher_is_better(official, are_errors[0])
     least, greatest = (

@@ -17,7 +17,7 @@ class MetricResult(Record, frozen=True, kw_only=True):
     Both are ``sum(numerator) / sum(denominator)`` (for CER a corpus rate), except for metrics that
     are not such a ratio (`is_ratio_of_sums`). `item_mean` is the plain mean of the items' values.
     All three are None if no item has a value. `value_if_right` is `value` if every unclear answer
-    were right, the other end of the range; equal to `value`, or None, where no answer is unclear.
+    were right, the other end of the range; equal to `value` where no answer is unclear.
     `unscored` counts the items without a value by reason. `layers`, for CER in `strict`, is the
     corpus CER after each layer of normalisation: the decrease from one to the next is the part of
     the error that the layer removes. `note` has the remarks for readers of the value.
@@ -34,11 +34,6 @@ class MetricResult(Record, frozen=True, kw_only=True):
     signature: str = ""
     note: str = ""
     value_if_right: float | None = None
-
-    @property
-    def better_end(self) -> float | None:
-        """`value_if_right`, or `value` where no answer is unclear."""
-        return self.value if self.value_if_right is None else self.value_if_right
 
 
 class TaskResult(Record, frozen=True, kw_only=True):
@@ -79,18 +74,13 @@ class MeanResult(Record, frozen=True, kw_only=True):
     `value` is the mean over the parts that have a value; None if none has. `parts` names all parts
     of the complete mean, and `missing` those without a value, with the reason. Only if `missing` is
     empty is `value` the number that the benchmark defines. `value_if_right` is the mean if every
-    unclear answer were right; equal to `value`, or None, where no answer is unclear.
+    unclear answer were right; equal to `value` where no answer is unclear.
     """
 
     value: float | None
     parts: tuple[str, ...]
     missing: dict[str, str] = field(default_factory=dict)
     value_if_right: float | None = None
-
-    @property
-    def better_end(self) -> float | None:
-        """`value_if_right`, or `value` where no answer is unclear."""
-        return self.value if self.value_if_right is None else self.value_if_right
 
 
 class BenchmarkResult(Record, frozen=True, kw_only=True):

@@ -94,7 +94,7 @@ def rounded(value: float | None) -> float | None:
 
 def other_end(value: MetricResult | MeanResult) -> float | None:
     """The value if every unclear answer were right; None where it is the value itself."""
-    return None if value.better_end == value.value else rounded(value.better_end)
+    return None if value.value_if_right == value.value else rounded(value.value_if_right)
 
 
 def bounds_of(bounds: Bounds) -> Bounds:

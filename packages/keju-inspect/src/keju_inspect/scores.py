@@ -85,7 +85,7 @@ def _title(protocol: str, metric: str) -> str:
 def _values(metric: MetricResult) -> dict[str, float]:
     values = {
         "value": metric.value,
-        "value_if_right": None if metric.better_end == metric.value else metric.better_end,
+        "value_if_right": None if metric.value_if_right == metric.value else metric.value_if_right,
         "without_failures": metric.without_failures,
         "item_mean": metric.item_mean,
     }
