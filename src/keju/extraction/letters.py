@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from keju.extraction.answer import Answer, Reading, plain, sentences_of, unclear
@@ -29,40 +28,76 @@ class Mention(NamedTuple):
     end: int
 
 
-@lru_cache(maxsize=64)
-def _option_pattern(options: tuple[str, ...]) -> re.Pattern[str]:
-    """One group for each way to name an option: its letter, or its text."""
-    last = _LETTERS[min(len(options) or len(_LETTERS), len(_LETTERS)) - 1]
+_Edges = tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]
+"""Patterns of what is before a text and what is behind it, one pair of which must match."""
+
+_HAN = "[\u4e00-\u9fff]"
+_BEHIND = re.compile("(?![a-z0-9])")
+_OF_TEXT: _Edges = ((re.compile("(?<![不非])"), _BEHIND),)
+"""不是 and 非楷书 do not name the options 是 and 楷书."""
+_OF_WORD: _Edges = ((re.compile(r"(?<![不非])\b"), _BEHIND),)
+_OF_CHARACTER: _Edges = (
+    (re.compile(f"(?<!{_HAN})"), re.compile(f"[代朝]?(?!{_HAN})")),
+    (re.compile("(?<=[是为于属])"), re.compile(f"[代朝](?!{_HAN})")),
+)
+"""A single character counts only as a word of its own."""
+
+
+@lru_cache(maxsize=4)
+def _option_texts(options: tuple[str, ...]) -> list[tuple[str, str, _Edges]]:
+    """Letter, text in small letters and edges of the options, the longest text first."""
+    texts = [(letter, fold(text).strip()) for letter, text in zip(_LETTERS, options, strict=False)]
+    named = []
+    for letter, text in sorted(texts, key=lambda pair: -len(pair[1])):
+        is_word = text[:1].isascii() and text[:1].isalnum()
+        edges = _OF_WORD if is_word else _OF_TEXT
+        if len(text) == 1 and not text.isascii():
+            edges = _OF_CHARACTER
+        elif not (text := text.rstrip("。.")):
+            continue
+        named.append((letter, _in_small_letters(text), edges))
+    return named
+
+
+# Readers look for options in the same text several times.
+@lru_cache(maxsize=16)
+def _in_small_letters(text: str) -> str:
+    """A text of the same length."""
+    return "".join(char.lower()[0] for char in text) if "İ" in text else text.lower()
+
+
+@cache
+def _letter_pattern(count: int) -> re.Pattern[str]:
+    """The letter of one of so many options; of an unknown number, of any."""
+    last = _LETTERS[min(count or len(_LETTERS), len(_LETTERS)) - 1]
     article = r"(?<=A)\s+(?!(?:is|was|and|or|as|because)\b)[a-z]"
-    letter = (
-        rf"(?<![A-Za-z0-9'&./\-])(?P<letter>[A-{last}])(?![A-Za-z0-9'&\-]|\.\s?[A-Z]\b|{article})"
+    return re.compile(
+        rf"(?<![A-Za-z0-9'&./\-])[A-{last}](?![A-Za-z0-9'&\-]|\.\s?[A-Z]\b|{article})"
     )
-    texts = [
-        (f"t{index}", fold(option).strip())
-        for index, option in enumerate(options[: len(_LETTERS)])
-        if option.strip()
-    ]
-    texts.sort(key=lambda pair: -len(pair[1]))
-    groups = (f"(?P<{name}>{_option_text_pattern(text)})" for name, text in texts)
-    return re.compile("|".join([letter, *groups]))
 
 
-def _option_text_pattern(text: str) -> str:
-    """The pattern of an option's text; a single character counts only as a word of its own."""
-    if len(text) == 1 and not text.isascii():
-        free, end = r"(?<![\u4e00-\u9fff])", r"(?![\u4e00-\u9fff])"
-        return rf"{free}{text}[代朝]?{end}|(?<=[是为于属]){text}[代朝]{end}"
-    edge = r"\b" if text[:1].isascii() and text[:1].isalnum() else ""
-    # 不是 and 非楷书 do not name the options 是 and 楷书.
-    return rf"(?<![不非]){edge}(?i:{re.escape(text.rstrip('。.'))})(?![a-z0-9])"
+def _mentions(text: str, options: tuple[str, ...]) -> list[Mention]:
+    """The mentions of options in a folded text, in order; none overlaps another.
 
-
-def _mentions(text: str, options: tuple[str, ...]) -> Iterator[Mention]:
-    """The mentions of options in a folded text, in order."""
-    for match in _option_pattern(options).finditer(text):
-        kind = match.lastgroup or ""
-        letter = match[0] if kind == "letter" else _LETTERS[int(kind[1:])]
-        yield Mention(letter, match.start(), match.end())
+    Of several at one place, a letter comes first, then the longest text.
+    """
+    letters = _letter_pattern(len(options)).finditer(text)
+    found = [Mention(match[0], match.start(), match.end()) for match in letters]
+    small = _in_small_letters(text)
+    for letter, named, edges in _option_texts(options):
+        start = small.find(named)
+        while start >= 0:
+            for before, behind in edges:
+                end = behind.match(text, start + len(named))
+                if end and before.match(text, start):
+                    found.append(Mention(letter, start, end.end()))
+                    break
+            start = small.find(named, start + 1)
+    mentions: list[Mention] = []
+    for mention in sorted(found, key=lambda mention: mention.start):
+        if not mentions or mention.start >= mentions[-1].end:
+            mentions.append(mention)
+    return mentions
 
 
 def value(text: str, answer: Answer) -> str | None:
@@ -76,7 +111,10 @@ def value(text: str, answer: Answer) -> str | None:
     if any(has("condition", note) for note in re.findall(r"\([^()]*\)", folded)):
         return None
     without_notes = re.sub(r"(?<=.)\([^()]*\)", "", folded)
-    remainder = _option_pattern(answer.options).sub("", without_notes)
+    remainder, end = "", 0
+    for mention in _mentions(without_notes, answer.options):
+        remainder, end = remainder + without_notes[end : mention.start], mention.end
+    remainder += without_notes[end:]
     if len(re.findall(r"\w", remainder)) > 6 or has("verdict denial", remainder):
         return None
     return "several" if len(letters) > 1 else next(iter(letters), None)
@@ -113,7 +151,7 @@ def otherwise(answer: Answer) -> Reading:
     if answer.refuses:
         return unclear("refusal")
     for line in map(fold, answer.sentences):
-        if "?" in line and any(_mentions(line, answer.options)):
+        if "?" in line and _mentions(line, answer.options):
             return unclear("question")
     for rule, find in (("completes the question", _completing), ("concluded", _concluded)):
         pairs = find(answer)
@@ -123,7 +161,7 @@ def otherwise(answer: Answer) -> Reading:
         if letters:
             return unclear("several")
     affirmed, denied = _affirmed(text, answer.options)
-    mentions = list(_mentions(text, answer.options))
+    mentions = _mentions(text, answer.options)
     if len(affirmed) == 1 and mentions and not (denied or has("hedge option_list", text)):
         _, start, end = mentions[-1]
         plainly = text[start:end] not in _LETTERS or has("conclusion", text)
@@ -137,7 +175,7 @@ def _completing(answer: Answer) -> list[tuple[str, str]]:
     pairs = []
     for completion in completions(answer, answer.text):
         remainder = fold(completion.remainder).lstrip("“”\"'「『《*( ")
-        mention = next(_mentions(remainder, answer.options), None)
+        mention = next(iter(_mentions(remainder, answer.options)), None)
         if mention is None or mention.start or completion.is_elliptic:
             continue
         if not has("denied", _CLAUSE.split(remainder)[0]):
@@ -150,7 +188,7 @@ def _concluded(answer: Answer) -> list[tuple[str, str]]:
     sentence = fold(answer.sentences[-1])
     if has("hedge condition", sentence):
         return []
-    for mention in reversed(list(_mentions(sentence, answer.options))):
+    for mention in reversed(_mentions(sentence, answer.options)):
         # The text of an option may have commas, a letter has none.
         sentence = f"{sentence[: mention.start]} {mention.letter} {sentence[mention.end :]}"
     for clause in reversed(_CLAUSE.split(sentence)):
@@ -166,7 +204,7 @@ def _affirmed(text: str, options: tuple[str, ...]) -> tuple[set[str], set[str]]:
     affirmed: set[str] = set()
     denied: set[str] = set()
     for clause in dict.fromkeys(_CLAUSE.split(text)):
-        mentions = list(_mentions(clause, options))
+        mentions = _mentions(clause, options)
         if not mentions:
             continue
         # A looping answer names options hundreds of times: search the clause only once.
