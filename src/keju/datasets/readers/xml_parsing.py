@@ -6,8 +6,8 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,21 +100,19 @@ class Row(NamedTuple):
     confidence: float | None = None
 
 
-TextPart = tuple[etree._Element, str]
-"""An element, and the text that it has itself."""
-
-
 class Parsed(NamedTuple):
-    """A file: the image and size of the page, its lines, and all texts without alternative ones.
+    """A file: the image and size of the page, and its lines.
 
-    `has_order` means that the order of the lines is the stated one, `scale` are the pixels of a
-    unit of length.
+    `own_text` is the text that the attributes or versions of an element state; the text nodes of an
+    element whose name is in `skipped` are no text of the page, or an alternative one. `has_order`
+    means that the order of the lines is the stated one, `scale` are the pixels of a unit of length.
     """
 
     image_name: str
     size: tuple[float, float]
     rows: Sequence[Row]
-    texts: Iterable[TextPart]
+    own_text: Callable[[etree._Element], str] = lambda _element: ""
+    skipped: tuple[str, ...] = ()
     has_order: bool = False
     scale: float = 1.0
 
@@ -132,17 +130,6 @@ def children(element: etree._Element, *names: str) -> Iterator[etree._Element]:
 def id_of(element: etree._Element) -> str:
     """The id of an element; empty if it has none."""
     return element.get("id") or element.get("ID") or ""
-
-
-@contextmanager
-def about_file(file: Path) -> Iterator[None]:
-    """Name the file in the errors of the functions below."""
-    try:
-        yield
-    except DataError as error:
-        error.file = error.file or str(file)
-        error.args = (error.render("en"),)
-        raise
 
 
 def number(value: str | None, item: str) -> float:
@@ -200,41 +187,34 @@ def join_words(words: Sequence[str]) -> str:
 # Text that is lost
 
 
-def report_lost_text(parsed: Parsed, file: Path) -> None:
+def report_lost_text(root: etree._Element, parsed: Parsed, file: Path) -> None:
     """Record in the log of the import which text of a file is not in its lines.
 
     Files give the same text at several levels, and are corrected at one of them. The text of
     another level is therefore lost only where it has more characters than the lines inside or
     around it, or mostly different ones. White space is not compared.
     """
-    texts_of = defaultdict[etree._Element, list[str]](list)
+    taken = defaultdict[etree._Element, str](str)
     for line in parsed.rows:
-        if line.text.strip():
-            texts_of[line.element].append(line.text)
-    taken = {element: "".join(texts) for element, texts in texts_of.items()}
-    groups = defaultdict[TextPart, list[TextPart]](list)
-    for element, text in parsed.texts:
-        if element not in taken and text.strip():
-            outer = (ancestor for ancestor in element.iterancestors() if ancestor in taken)
-            groups[next(outer, element), name_of(element)].append((element, text))
-    for (element, _level), group in groups.items():
-        lines = taken.get(element) or "".join(taken.get(inner, "") for inner in element.iter())
-        if missing := _missing("\n".join(text for _element, text in group), lines):
-            rows = [(part, row) for part, text in group for row in text.splitlines() if row.strip()]
+        taken[line.element] += line.text.strip() and line.text
+    levels = defaultdict[tuple[etree._Element, str], list[tuple[etree._Element, str]]](list)
+    walk = etree.iterwalk(root, events=("start",))
+    for _event, element in walk:
+        if name_of(element) in parsed.skipped:
+            walk.skip_subtree()
+            continue
+        nodes = "".join(filter(None, [element.text, *(child.tail for child in element)]))
+        for text in (parsed.own_text(element), nodes):
+            if text.strip() and not taken.get(element):
+                outer = next((up for up in element.iterancestors() if taken.get(up)), element)
+                levels[outer, name_of(element)].append((element, text))
+    for (outer, _level), parts in levels.items():
+        lines = taken.get(outer) or "".join(taken.get(inner, "") for inner in outer.iter())
+        if missing := _missing("\n".join(text for _element, text in parts), lines):
+            rows = [(part, row) for part, text in parts for row in text.splitlines() if row.strip()]
             # The rows that were taken are not an example of the lost text.
             part, row = next((pair for pair in rows if _missing(pair[1], lines)), rows[0])
             import_log().lost(file, _place_of(part), row, missing)
-
-
-def text_nodes(root: etree._Element, outside: Iterable[str] = ()) -> Iterator[TextPart]:
-    """The text nodes below an element, except in elements of the names `outside`."""
-    walk = etree.iterwalk(root, events=("start",))
-    for _event, element in walk:
-        if name_of(element) in outside:
-            walk.skip_subtree()
-        else:
-            tails = (child.tail for child in element)
-            yield element, "".join(filter(None, [element.text, *tails]))
 
 
 def _missing(text: str, taken: str) -> int:

@@ -17,7 +17,6 @@ from keju.datasets.readers.xml_parsing import (
     join_words,
     number,
     points,
-    text_nodes,
 )
 from keju.errors import DataError
 from keju.items import Point
@@ -80,7 +79,6 @@ def parse_hocr(root: html.HtmlElement) -> Parsed:
         about.get("image", "").strip("\"'"),
         (x1 - x0, y1 - y0),
         list(_rows(page, by_tesseract=by_tesseract)),
-        text_nodes(root),
         has_order=True,
     )
 

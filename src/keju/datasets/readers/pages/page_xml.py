@@ -14,14 +14,12 @@ from pathlib import Path
 
 from lxml import etree
 
-from keju.datasets.line_kinds import FLOW, kind_of, most_specific_word
+from keju.datasets.line_kinds import FLOW, is_specific, kind_of
 from keju.datasets.pages import Page
 from keju.datasets.readers.pages.hocr import parse_hocr
 from keju.datasets.readers.xml_parsing import (
     Parsed,
     Row,
-    TextPart,
-    about_file,
     box_around,
     children,
     id_of,
@@ -32,7 +30,6 @@ from keju.datasets.readers.xml_parsing import (
     parse_xml,
     points,
     report_lost_text,
-    text_nodes,
 )
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
@@ -91,33 +88,41 @@ def read_page(
                 "Give a folder that contains only {} files, or use the format of this file", wanted
             ),
         )
-    with about_file(path):
+    try:
         if stated == "hOCR":
             parsed = parse_hocr(root)
         else:
             parsed = _alto(root, dpi) if stated == "ALTO" else _page_xml(root)
-        lines = [
-            Line(
-                id=row.name,
-                text=row.text,
-                polygon=tuple((x * parsed.scale, y * parsed.scale) for x, y in row.outline),
-                kind=kind_of(row.types, kinds),
-                source_kind=most_specific_word(row.types),
-                confidence=row.confidence,
-            )
-            for row in parsed.rows
-        ]
-        ordered, is_ordered = _in_stated_order(lines, parsed.rows, root)
-        report_lost_text(parsed, path)
-    width, height = parsed.size
+        rows, is_ordered = _in_stated_order(parsed.rows, root, kinds)
+    except DataError as error:
+        raise DataError(error.problem, file=path, item=error.item, hint=error.hint) from None
+    report_lost_text(root, parsed, path)
+    scale, (width, height) = parsed.scale, parsed.size
+    lines = [
+        Line(
+            id=row.name,
+            text=row.text,
+            polygon=tuple((x * scale, y * scale) for x, y in row.outline),
+            kind=kind_of(row.types, kinds),
+            source_kind=_source_kind(row.types),
+            confidence=row.confidence,
+        )
+        for row in rows
+    ]
     return Page(
         file=str(path),
         image_name=parsed.image_name,
-        width=width * parsed.scale,
-        height=height * parsed.scale,
-        lines=ordered,
+        width=width * scale,
+        height=height * scale,
+        lines=tuple(lines),
         explicit_order=is_ordered or parsed.has_order,
     )
+
+
+def _source_kind(types: Sequence[str]) -> str:
+    """The innermost meaningful type of a line, else the innermost one."""
+    given = [word for word in reversed(types) if word]
+    return next(filter(is_specific, given), "".join(given[:1]))
 
 
 def _number(element: etree._Element, name: str) -> float:
@@ -130,8 +135,8 @@ _ORDERED = frozenset({"OrderedGroup", "OrderedGroupIndexed"})
 
 
 def _in_stated_order(
-    lines: Sequence[Line], rows: Sequence[Row], root: etree._Element
-) -> tuple[tuple[Line, ...], bool]:
+    rows: Sequence[Row], root: etree._Element, kinds: Kinds | None
+) -> tuple[Sequence[Row], bool]:
     """The lines in the order of a file's ReadingOrder, if it has one, and whether it states one.
 
     An ordered group uses the index of its members, or document order where they have none (ALTO);
@@ -142,24 +147,22 @@ def _in_stated_order(
     """
     groups = root.find(".//{*}ReadingOrder")
     if groups is None or _ORDERED.isdisjoint(map(name_of, groups.iter())):
-        return tuple(lines), False
-    rank: dict[str, int] = {}
-    for ref in _refs(groups):
-        rank.setdefault(ref, len(rank))
+        return rows, False
+    refs = _refs(groups)
+    rank = dict(zip(reversed(refs), range(len(refs), 0, -1), strict=True))
     rank_of: dict[etree._Element, float] = {}
     for element in {row.element for row in rows}:
         ids = map(id_of, chain(element.iter(), element.iterancestors()))
         rank_of[element] = next((rank[name] for name in ids if name in rank), math.inf)
-    ranks = [rank_of[row.element] for row in rows]
     flow = [
-        rank
-        for line, rank in zip(lines, ranks, strict=True)
-        if line.text.strip() and line.kind in FLOW
+        rank_of[row.element]
+        for row in rows
+        if row.text.strip() and kind_of(row.types, kinds) in FLOW
     ]
     unplaced = flow.count(math.inf)
-    is_ordered = min(ranks, default=math.inf) < math.inf and (not flow or 2 * unplaced < len(flow))
-    places = sorted(range(len(lines)), key=ranks.__getitem__)
-    return tuple(lines[place] for place in places), is_ordered
+    is_ordered = min(rank_of.values(), default=math.inf) < math.inf
+    is_ordered = is_ordered and (not flow or 2 * unplaced < len(flow))
+    return sorted(rows, key=lambda row: rank_of[row.element]), is_ordered
 
 
 def _refs(group: etree._Element) -> list[str]:
@@ -189,7 +192,8 @@ def _page_xml(root: etree._Element) -> Parsed:
         page.get("imageFilename", ""),
         (_number(page, "imageWidth"), _number(page, "imageHeight")),
         _page_rows(page, "", ()),
-        _page_texts(root),
+        lambda element: next(filter(str.strip, _versions(element)), ""),
+        ("Metadata", "TextEquiv"),
         # Indices of the regions of a page, or of the lines of its only region, are an order too.
         has_order=bool(regions) and None not in map(_index_of, regions),
     )
@@ -269,13 +273,6 @@ def _rank(version: etree._Element) -> tuple[float, float]:
     )
 
 
-def _page_texts(root: etree._Element) -> Iterator[TextPart]:
-    """All texts of the file; of the versions of one text only that which counts."""
-    for element in root.iter():
-        yield element, next(filter(str.strip, _versions(element)), "")
-    yield from text_nodes(root, outside=("Metadata", "TextEquiv"))
-
-
 def _outline(element: etree._Element) -> tuple[Point, ...]:
     return _coords(element) or box_around(map(_coords, children(element, "Word")))
 
@@ -351,7 +348,8 @@ def _alto(root: etree._Element, dpi: float | None) -> Parsed:
         (name or "").strip(),
         (_number(pages[0], "WIDTH"), _number(pages[0], "HEIGHT")),
         list(_alto_rows(pages[0], labels)),
-        _alto_texts(root),
+        lambda string: string.get("CONTENT", "").strip() or string.get("SUBS_CONTENT", ""),
+        ("Description", "Styles", "Tags", "ReadingOrder", "Variant", "ALTERNATIVE"),
         scale=dpi / _PER_INCH[unit] if dpi and unit in _PER_INCH else 1.0,
     )
 
@@ -390,16 +388,6 @@ def _text_of_strings(line: etree._Element) -> str:
             glyphs = "".join(glyph.get("CONTENT", "") for glyph in children(part, "Glyph"))
             pieces.append(content if content.strip() else glyphs or content)
     return join_words(pieces)
-
-
-def _alto_texts(root: etree._Element) -> Iterator[TextPart]:
-    """All texts of the file, without alternative readings of a word or glyph."""
-    for element in root.iter():
-        if name_of(element) != "Variant":
-            content = element.get("CONTENT", "")
-            yield element, content if content.strip() else element.get("SUBS_CONTENT", "")
-    for layout in children(root, "Layout"):
-        yield from text_nodes(layout, outside=("ALTERNATIVE",))
 
 
 def _shape(line: etree._Element) -> tuple[Point, ...]:
