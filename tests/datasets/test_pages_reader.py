@@ -142,7 +142,7 @@ def test_a_name_that_is_not_utf8_is_named(src: Path, picture: Callable[..., byte
 
 def test_two_images_for_one_text_are_named(src: Path, picture: Callable[..., bytes]) -> None:
     (src / "001.png").write_bytes(picture())
-    with pytest.raises(DataError, match=r"two images for one text: 001\.jpg and 001\.png"):
+    with pytest.raises(DataError, match=r"001\.jpg and 001\.png are for one page"):
         read(src)
 
 
@@ -206,7 +206,7 @@ def test_the_text_of_a_page_has_the_names_of_tesstrain_kraken_and_ocr4all(
     ("files", "says"),
     [
         (["001.png", "001.pred.txt"], "1 page without a text: 001.png"),
-        (["001.png", "001.txt", "001.png.txt"], "two texts for this image"),
+        (["001.png", "001.txt", "001.png.txt"], "001.txt are for one page"),
         (["001.png", "001_gt.txt"], "1 text without an image: 001_gt.txt"),
     ],
 )

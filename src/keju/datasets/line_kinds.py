@@ -24,8 +24,10 @@ _TABLE = shipped_toml("keju.datasets", "line_kinds.toml", _Table)
 _KINDS = {word: kind for kind, words in _TABLE.kinds.items() for word in words}
 
 
-def kind_of(words: Sequence[str], extra: Mapping[str, LineKind] | None = None) -> LineKind:
-    """The kind of a line, from the words that its file uses.
+def kind_of(
+    words: Sequence[str], extra: Mapping[str, LineKind] | None = None
+) -> tuple[LineKind, str]:
+    """The kind of a line, and its innermost meaningful word, from the words that its file uses.
 
     `words` are types of the regions around the line, outermost first, and its own type last; a
     subtype (``MarginTextZone:note#1``) counts as a word of its own. `extra` are the user's meanings
@@ -35,10 +37,13 @@ def kind_of(words: Sequence[str], extra: Mapping[str, LineKind] | None = None) -
     text: a title in the centre column is a running title. Otherwise the innermost word decides.
     Words without meaning, and no words at all, give ``main``; only unknown words give ``other``.
     """
-    kinds = [kind for word in words for kind in _known(word, extra)]
+    inwards = [word for word in reversed(words) if word]
+    word = next(filter(is_specific, inwards), "".join(inwards[:1]))
+    kinds = [kind for each in words for kind in _known(each, extra)]
     if kinds:
-        return next((kind for kind in reversed(kinds) if kind not in FLOW), kinds[-1])
-    return "other" if any(is_specific(part) for word in words for part in _parts(word)) else "main"
+        return next((kind for kind in reversed(kinds) if kind not in FLOW), kinds[-1]), word
+    is_unknown = any(is_specific(part) for each in words for part in _parts(each))
+    return ("other" if is_unknown else "main"), word
 
 
 def has_known_kind(word: str, extra: Mapping[str, LineKind] | None = None) -> bool:

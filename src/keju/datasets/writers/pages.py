@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from itertools import groupby
 from typing import NamedTuple
 
@@ -92,15 +91,6 @@ class PageLine(NamedTuple):
         return (left, right) if left[0] < right[0] else ((x0, y1), (x1, y1))
 
 
-class Region(NamedTuple):
-    """Consecutive lines of one kind of region and one direction; `box` is None without position."""
-
-    kind: str
-    vertical: bool | None
-    lines: tuple[PageLine, ...]
-    box: Rectangle | None
-
-
 class PageForm(NamedTuple):
     """A format of one page: the suffix of its files, and its template; empty for plain text."""
 
@@ -116,19 +106,18 @@ class PageForm(NamedTuple):
                 images of an item, from 1 on; name and `version` of the `engine`, the `exporter`,
                 and `created`, a UTC time as XML Schema writes it.
         """
-        regions, words = list[Region](), set[str]()
+        regions, words = list[dict[str, object]](), set[str]()
         for (kind, vertical, has_place), group in groupby(lines, key=_region_of):
-            members = tuple(group)
-            words.update(line.word for line in members)
+            members = list(group)
+            words.update(line.word for line in members if line.word)
             corners = [corner for line in members for corner in line.outline]
             box = _box_around(corners) if has_place else None
-            regions.append(Region(kind, vertical, members, box))
+            regions.append({"kind": kind, "vertical": vertical, "lines": members, "box": box})
         template = _templates().get_template(self.template)
         # The language is that of all transcription tasks (BCP 47).
-        content = template.render(
-            page=page, words=sorted(words - {""}), regions=regions, language="zh"
-        )
-        return content.encode()
+        return template.render(
+            page=page, words=sorted(words), regions=regions, language="zh"
+        ).encode()
 
 
 PAGE_FORMS: Mapping[str, PageForm] = {
@@ -205,12 +194,11 @@ def _box_around(points: Iterable[Pixel]) -> Rectangle:
 
 @cache
 def _templates() -> jinja2.Environment:
-    assets = files("keju.datasets.writers").joinpath("assets")
     environment = jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
-        loader=jinja2.FunctionLoader(lambda name: assets.joinpath(name).read_text("utf-8")),
+        loader=jinja2.PackageLoader("keju.datasets.writers", "assets"),
     )
     # Points as PAGE-XML and ALTO write them.
     environment.filters["points"] = lambda points: " ".join(f"{x},{y}" for x, y in points)

@@ -111,31 +111,26 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
     for file in files:
         with faults.collecting():
             if (first := file_of.setdefault(file.with_suffix(""), file)) != file:
-                raise DataError(
-                    "two images for one text: {} and {}",
-                    first.name,
-                    file.name,
-                    file=file.parent,
-                    hint="Keep one of them",
-                )
+                raise _rivals(first, file)
             scan = scan_of(file)
             texts_of[scan] = (
                 _texts_of(scan, pairs, blank_pages=settings.blank_pages)
                 if settings.texts
                 else dict.fromkeys(scan.numbers, "")
             )
-    if pairs.ignored:
-        yield n_(
-            "not imported, an engine's text or beside a .gt.txt: {n:,} text: {}",
-            "not imported, an engine's texts or beside a .gt.txt: {n:,} texts: {}",
-            len(pairs.ignored),
-            _names(pairs.ignored, root),
-        )
     lacking = _lacking(texts_of, pairs, root)
     if settings.skip_missing and any(texts_of.values()):
         yield from (_("skipped {}", line) for line in lacking)
     else:
-        faults.errors += (DataError(line, file=src) for line in lacking)
+        hints = [
+            _(
+                "Add the missing files, skip them: --option skip-missing=yes, or import the images "
+                "without references: --option texts=no"
+            )
+        ]
+        hints += [_several_pages()] if any(scan.pages for scan in texts_of) else []
+        hint = join_sentences(hints)
+        faults.errors += (DataError(line, file=src, hint=hint) for line in lacking)
     faults.check()
     blank: list[str] = []
     for scan, texts in texts_of.items():
@@ -151,16 +146,21 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
             len(blank),
             join_names(blank),
         )
-    others = [path for path in Listing(src).files if _suffix(path) not in {*_KINDS, "txt"}]
-    if others:
+    known = {*_KINDS, "txt"}
+    ignored = [Path(path) for path in Listing(src).files if _suffix(path) not in known]
+    ignored += (text.relative_to(root) for text in pairs.ignored)
+    if ignored:
         yield n_(
-            "not imported, since neither images nor texts: {n:,} file, {}. Save images as JPEG, "
-            "PNG or TIFF and texts as .txt. For PAGE-XML, ALTO or hOCR see: keju data detect SRC",
-            "not imported, since neither images nor texts: {n:,} files, {}. Save images as JPEG, "
-            "PNG or TIFF and texts as .txt. For PAGE-XML, ALTO or hOCR see: keju data detect SRC",
-            len(others),
-            join_names(map(str, others)),
+            "neither images nor true texts, so not imported: {n:,} file: {}",
+            "neither images nor true texts, so not imported: {n:,} files: {}",
+            len(ignored),
+            join_names(sorted(path.as_posix() for path in ignored)),
         )
+
+
+def _rivals(first: Path, second: Path) -> DataError:
+    hint = _("Keep one of them")
+    return DataError("{} and {} are for one page", first.name, second.name, file=first, hint=hint)
 
 
 def _items(
@@ -196,10 +196,6 @@ def _items(
 
 def _suffix(path: PurePath) -> str:
     return path.suffix.casefold().lstrip(".")
-
-
-def _names(files: list[Path], root: Path) -> str:
-    return join_names(file.relative_to(root).as_posix() for file in sorted(files))
 
 
 def _pattern(name: str) -> Item:
@@ -242,13 +238,7 @@ def _texts_of(scan: Scan, pairs: PairedTexts[Path], *, blank_pages: bool) -> dic
             continue
         file, *rivals = list(filter(is_truth, files)) or files
         if rivals:
-            raise DataError(
-                "two texts for this image: {} and {}",
-                file.name,
-                rivals[0].name,
-                file=scan.file,
-                hint="Keep one of them",
-            )
+            raise _rivals(file, rivals[0])
         pairs.ignored.extend(other for other in files if other != file)
         text = source_text(file, MOST_TEXT)
         of_pages = _divided(scan, file, text) if number == WHOLE else {number: text}
@@ -280,15 +270,18 @@ def _divided(scan: Scan, file: Path, text: str) -> dict[int, str]:
                 len(parts),
                 scan.file.name,
                 scan.pages,
-                hint=_(
-                    "Put a form feed between the texts of two pages, or write one file "
-                    "per page: {0}/1.txt, {0}/2.txt …",
-                    scan.stem.name,
-                ),
+                hint=_several_pages(),
             ),
             file=file,
         )
     return dict(enumerate(parts, start=1))
+
+
+def _several_pages() -> Text:
+    return _(
+        "The texts of BOOK.pdf or BOOK.tif are BOOK.txt, with a form feed between pages, or "
+        "BOOK/001.txt, BOOK/002.txt …"
+    )
 
 
 def _lacking(
@@ -297,43 +290,21 @@ def _lacking(
     """A line on the pages without a text, and one on the texts without a page."""
     bare = [
         scan.file.relative_to(root).as_posix() + (f"/page {number}" if scan.pages else "")
-        for scan, texts in texts_of.items()
+        for scan in texts_of
         for number in scan.numbers
-        if number not in texts
+        if number not in texts_of[scan]
     ]
     stems = {scan.stem for scan in texts_of}
     left = [files for (stem, _number), files in pairs.files.items() if stem in stems]
-    lost = sum(left, pairs.lost)
-    hints = [
-        _(
-            "Add the missing files, skip them: --option skip-missing=yes, or import the images "
-            "without references: --option texts=no"
-        )
-    ]
-    several = next((scan.stem for scan in texts_of if scan.pages), None)
-    if several and lost:
-        form = _(
-            "The texts of several pages in one file are {0}.txt, with a form feed between "
-            "pages, or {0}/001.txt, {0}/002.txt …",
-            several.relative_to(root),
-        )
-        hints.insert(0, form)
-    hint = join_sentences(hints)
+    lost = sorted(file.relative_to(root).as_posix() for file in sum(left, pairs.lost))
+    pages, texts = join_names(bare), join_names(lost)
     if bare:
         yield n_(
-            "{n:,} page without a text: {}",
-            "{n:,} pages without a text: {}",
-            len(bare),
-            join_names(bare),
-            hint=hint,
+            "{n:,} page without a text: {}", "{n:,} pages without a text: {}", len(bare), pages
         )
     if lost:
         yield n_(
-            "{n:,} text without an image: {}",
-            "{n:,} texts without an image: {}",
-            len(lost),
-            _names(lost, root),
-            hint=hint,
+            "{n:,} text without an image: {}", "{n:,} texts without an image: {}", len(lost), texts
         )
 
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Meta
 from msgspec.structs import replace
 
-from keju.datasets.line_kinds import FLOW, has_known_kind, is_specific, parse_kinds
+from keju.datasets.line_kinds import FLOW, has_known_kind, parse_kinds
 from keju.datasets.pages import (
     OrderChoice,
     Page,
@@ -173,7 +173,7 @@ def import_pages(
             answer=answer,
             transcription=answer,
             lines=lines,
-            group=_edition(src, inside),
+            group=_edition(root, inside),
             metadata={"order": effective_order(page, settings.order)} | about,
         )
         writer.add(mark_blank(item) if is_blank else item)
@@ -207,7 +207,7 @@ def _must_be_told_apart(page: Page, kinds: Kinds) -> None:
     """Check that all line types are known if lines are selected by kind."""
     for line in page.lines:
         word = line.source_kind
-        if line.kind == "other" and is_specific(word) and not has_known_kind(word, kinds):
+        if line.kind == "other" and not has_known_kind(word, kinds):
             raise DataError(
                 "the line type {!r} is unknown, so text and notes cannot be distinguished",
                 word,
@@ -217,15 +217,14 @@ def _must_be_told_apart(page: Page, kinds: Kinds) -> None:
             )
 
 
-def _edition(src: Path, inside: Path) -> str:
+def _edition(root: Path, inside: Path) -> str:
     """The directory of the edition: above ``page/`` or ``alto/``, the layout of exports."""
-    folders = list(inside.parts[:-1])
-    if folders and folders[-1].lower() in EXPORT_FOLDERS:
-        folders.pop()
-    if folders:
-        return "/".join(folders)
-    root = src.resolve().parent if src.is_file() else src.resolve()
-    return root.parent.name if root.name.lower() in EXPORT_FOLDERS else root.name
+    top = root.resolve()
+    folder = (top / inside).parent
+    if folder.name.lower() in EXPORT_FOLDERS:
+        folder = folder.parent
+    is_inner = folder != top and folder.is_relative_to(top)
+    return folder.relative_to(top).as_posix() if is_inner else folder.name
 
 
 def _lines_on(lines: tuple[Line, ...], page: Page, image: ImageRef) -> tuple[Line, ...]:
