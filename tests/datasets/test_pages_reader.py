@@ -146,19 +146,6 @@ def test_two_images_for_one_text_are_named(src: Path, picture: Callable[..., byt
         read(src)
 
 
-def test_a_broken_image_is_named(src: Path) -> None:
-    (src / "001.jpg").write_bytes(b"<html>not found</html>")
-    with pytest.raises(DataError, match=r"001\.jpg: a web page"):
-        read(src)
-
-
-def test_a_pipe_among_the_pages_is_named_and_not_waited_for(src: Path) -> None:
-    os.mkfifo(src / "pipe.png")
-    (src / "pipe.txt").write_text("天", "utf-8")
-    with pytest.raises(DataError, match=r"pipe\.png: not a file"):
-        read(src)
-
-
 def test_an_empty_folder_and_a_file_are_no_source(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match=r"expected images with \.txt files"):

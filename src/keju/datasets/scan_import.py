@@ -135,10 +135,12 @@ def _check_work(scans: Path, work: Path) -> None:
             work,
             scans,
         )
-    names = [path.name for path in work.iterdir()] if work.is_dir() else [work.name]
+    if work.exists() and not work.is_dir():
+        raise UsageError("{}: not a folder. Choose another --work", work)
+    names = [path.name for path in work.iterdir()] if work.is_dir() else []
     ours = (_NEW, _LOCK, "dataset-", "run")
     strangers = [name for name in names if not name.startswith(ours)]
-    if work.exists() and strangers and _STATE not in names:
+    if strangers and _STATE not in names:
         raise UsageError(
             "{}: the work folder contains other files ({}). Choose another --work",
             work,

@@ -493,7 +493,7 @@ _LINES = frozenset(
 """Classes of lines; Tesseract writes the last ones for lines of headings, captions and pull-outs.
 An element of these classes that contains another one is an area."""
 
-_KINDS = {
+_HOCR_KINDS = {
     "ocr_caption": "caption",
     "ocr_header": "header",
     "ocr_footer": "footer",
@@ -526,13 +526,13 @@ def _hocr(root: html.HtmlElement) -> _Parsed:
     about = _properties(page)
     systems = root.xpath("//meta[@name='ocr-system']/@content")
     by_tesseract = any("tesseract" in system.casefold() for system in systems)
-    _simplify(root)
+    _simplify_hocr(root)
     box = _points(about.get("bbox", ""), "ocr_page")
     (x0, y0), (x1, y1) = box if len(box) == 2 else ((0.0, 0.0), (0.0, 0.0))
     return _Parsed(
         about.get("image", "").strip("\"'"),
         (x1 - x0, y1 - y0),
-        list(_rows(page, by_tesseract=by_tesseract)),
+        list(_hocr_rows(page, by_tesseract=by_tesseract)),
         has_order=True,
     )
 
@@ -541,7 +541,7 @@ _WORD_END = "\u2029"
 """The mark before and after the text of each word in a simplified tree."""
 
 
-def _simplify(root: html.HtmlElement) -> None:
+def _simplify_hocr(root: html.HtmlElement) -> None:
     """Remove what is not read from a tree, and replace the content of each word by its text.
 
     Other readings than the best are not read: Tesseract writes those among which it chose into the
@@ -600,7 +600,7 @@ def _classes(element: html.HtmlElement) -> set[str]:
     return set(element.get("class", "").split())
 
 
-def _rows(page: html.HtmlElement, *, by_tesseract: bool) -> Iterator[_Row]:
+def _hocr_rows(page: html.HtmlElement, *, by_tesseract: bool) -> Iterator[_Row]:
     elements = [element for element in page.iter("*") if _LINES & _classes(element)]
     areas = {around for line in elements for around in line.iterancestors()}
     innermost = {line for line in elements if line not in areas}
@@ -612,17 +612,19 @@ def _rows(page: html.HtmlElement, *, by_tesseract: bool) -> Iterator[_Row]:
         own = _properties(element) if is_own else {}
         name = (element.get("id") if is_own else None) or f"page.{place}"
         of_words = [_properties(word) for word in words]
-        outline = _place(own, name) or _box_around(_place(word, name) for word in of_words)
+        outline = _hocr_outline(own, name) or _box_around(
+            _hocr_outline(word, name) for word in of_words
+        )
         values = filter(None, (about.get("x_wconf") for about in (*of_words, own)))
         shares = [_number(value, name) / 100 for value in values]
         confidence = min(max(sum(shares) / len(shares), 0.0), 1.0) if shares else None
         is_line = bool(_LINES & _classes(element)) and is_own
-        types = [_kind(element, _TESSERACT_KINDS if by_tesseract and is_line else _KINDS)]
-        types += (_kind(area, _KINDS) for area in element.iterancestors())
+        types = [_hocr_kind(element, _TESSERACT_KINDS if by_tesseract and is_line else _HOCR_KINDS)]
+        types += (_hocr_kind(area, _HOCR_KINDS) for area in element.iterancestors())
         yield _Row(element, name, text, outline, types[::-1], confidence)
 
 
-def _kind(element: html.HtmlElement, words: Mapping[str, str]) -> str:
+def _hocr_kind(element: html.HtmlElement, words: Mapping[str, str]) -> str:
     """The word for the kind of line: keju's own, else that of a class; empty for a plain one."""
     word = next((words[name] for name in words if name in _classes(element)), "")
     return str(element.get("data-kind", word))
@@ -633,7 +635,7 @@ def _properties(element: html.HtmlElement) -> dict[str, str]:
     return {name: value.strip() for name, value in _PROPERTY.findall(element.get("title", ""))}
 
 
-def _place(about: Mapping[str, str], name: str) -> tuple[Point, ...]:
+def _hocr_outline(about: Mapping[str, str], name: str) -> tuple[Point, ...]:
     if poly := about.get("poly"):
         return _points(poly, name)
     box = _points(about.get("bbox", ""), name)
