@@ -24,27 +24,21 @@ Rectangle = tuple[int, int, int, int]
 _BREAKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]")
 _INVALID = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
-_WORDS: dict[LineKind, str] = {
-    "note": "note",
-    "title": "heading",
-    "author": "credit",
-    "head": "header",
-    "foot": "footer",
-    "centre": "running-title",
-    "number": "page-number",
-    "margin": "marginalia",
-    "seal": "seal",
-    "other": "other",
+_WORDS: dict[LineKind, tuple[str, str]] = {
+    "main": ("", "paragraph"),
+    "note": ("note", "paragraph"),
+    "title": ("heading", "heading"),
+    "author": ("credit", "credit"),
+    "head": ("header", "header"),
+    "foot": ("footer", "footer"),
+    "centre": ("running-title", "marginalia"),
+    "number": ("page-number", "page-number"),
+    "margin": ("marginalia", "marginalia"),
+    "seal": ("seal", "other"),
+    "other": ("other", "other"),
 }
-"""The words for kinds of line in the files; main text has none. The readers recognise them."""
-
-_REGIONS: dict[LineKind, str] = {
-    "main": "paragraph",
-    "note": "paragraph",
-    "centre": "marginalia",
-    "seal": "other",
-}
-"""Regions whose name differs from the word of their lines' kind; PAGE-XML's names."""
+"""The words for kinds of line in the files, which the readers recognise, and for their regions,
+which are PAGE-XML's."""
 
 
 class PageLine(NamedTuple):
@@ -63,7 +57,7 @@ class PageLine(NamedTuple):
     @property
     def word(self) -> str:
         """The word for its kind; empty for main text."""
-        return _WORDS.get(self.kind, "")
+        return _WORDS[self.kind][0]
 
     @property
     def box(self) -> Rectangle:
@@ -184,7 +178,7 @@ def outline_within(
 
 
 def _region_of(line: PageLine) -> tuple[str, bool | None, bool]:
-    return _REGIONS.get(line.kind, line.word), line.vertical, bool(line.outline)
+    return _WORDS[line.kind][1], line.vertical, bool(line.outline)
 
 
 def _box_around(points: Iterable[Pixel]) -> Rectangle:
