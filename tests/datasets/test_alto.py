@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from keju.datasets.pages import page_in_reading_order
 from keju.datasets.readers.pages.page_items import ALTO
 from keju.datasets.readers.pages.page_xml import read_page
 from keju.datasets.store import Dataset, DatasetWriter
@@ -234,12 +233,6 @@ def test_tags_and_margins_become_kinds(tmp_path: Path) -> None:
         ("note", "note", "Commentary"),
         ("seal", "seal", "StampZone"),
     ]
-
-
-def test_geometry_orders_a_page_that_states_no_order(tmp_path: Path) -> None:
-    body = printed(block("b", *(line(f"x{x}", x=x) for x in (100, 240, 30))))
-    page = read_page(alto_file(tmp_path, body))
-    assert [found.text for found in page_in_reading_order(page)] == ["x240", "x100", "x30"]
 
 
 @pytest.mark.parametrize(

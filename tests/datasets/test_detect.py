@@ -235,13 +235,14 @@ def test_images_without_texts_are_pages_if_they_are_as_large(tmp_path, side, fou
     assert not examine(tmp_path).candidates
 
 
-def test_what_is_missing_is_named_with_the_nearest_reader(tmp_path):
-    put(tmp_path / "a.png", picture(1))
-    put(tmp_path / "b.png", picture(2))
-    put(tmp_path / "b.txt", "天")
+def test_pages_that_lack_a_text_are_named_and_not_skipped(tmp_path):
+    for number in range(4):
+        put(tmp_path / f"{number}.png", picture(number))
+        put(tmp_path / f"{number}.txt", "天")
+    (tmp_path / "3.txt").rename(tmp_path / "notes.txt")
     (found,) = [each for each in examine(tmp_path).candidates if each.reader.name == "pages"]
-    assert "1 of 2 images" in found.detection.missing
-    with pytest.raises((DataError, UsageError)):
+    assert found.detection.options == {}
+    with pytest.raises(DataError, match=r"1 page without a text: 3\.png"):
         import_dataset("auto", tmp_path, tmp_path.with_name("out"), **ABOUT)
 
 

@@ -152,6 +152,9 @@ def test_work_folders_in_the_wrong_place_are_refused(scans, tmp_path):
     (other / "letter.doc").write_bytes(b"x")
     with pytest.raises(UsageError, match=r"letter\.doc"):
         take_scans(scans, other, Origin())
+    (tmp_path / "run.txt").touch()
+    with pytest.raises(UsageError, match=r"run\.txt: not a folder"):
+        take_scans(scans, tmp_path / "run.txt", Origin())
     work = tmp_path / "work"
     take_scans(scans, work, Origin())
     copy = scans.rename(tmp_path / "renamed")

@@ -271,10 +271,10 @@ def test_files_that_other_programs_wrote_give_their_lines(program, form):
     wanted = msgspec.json.decode((folder / f"{form}.json").read_bytes())
     for path in sorted((folder / form).iterdir()):
         read = read_result(path, form_of(path))
-        assert [line.text for line in read.page.lines] == [row["text"] for row in wanted[path.name]]
-        rows = [line.text for line in read.page.lines if line.kind in FLOW]
+        assert [line.text for line in read.lines] == [row["text"] for row in wanted[path.name]]
+        rows = [line.text for line in read.lines if line.kind in FLOW]
         assert read.text.split("\n") == rows
-        assert any(line.polygon for line in read.page.lines)
+        assert any(line.polygon for line in read.lines)
         if path.stem == "kinds" and program == "kraken":
             assert read.marginal
 

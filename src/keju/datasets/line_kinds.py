@@ -24,8 +24,10 @@ _TABLE = shipped_toml("keju.datasets", "line_kinds.toml", _Table)
 _KINDS = {word: kind for kind, words in _TABLE.kinds.items() for word in words}
 
 
-def kind_of(words: Sequence[str], extra: Mapping[str, LineKind] | None = None) -> LineKind:
-    """The kind of a line, from the words that its file uses.
+def kind_of(
+    words: Sequence[str], extra: Mapping[str, LineKind] | None = None
+) -> tuple[LineKind, str]:
+    """The kind of a line, and its innermost meaningful word, from the words that its file uses.
 
     `words` are types of the regions around the line, outermost first, and its own type last; a
     subtype (``MarginTextZone:note#1``) counts as a word of its own. `extra` are the user's meanings
@@ -35,30 +37,23 @@ def kind_of(words: Sequence[str], extra: Mapping[str, LineKind] | None = None) -
     text: a title in the centre column is a running title. Otherwise the innermost word decides.
     Words without meaning, and no words at all, give ``main``; only unknown words give ``other``.
     """
-    parts = [part for word in words for part in _parts(word) if part]
-    kinds = [kind for part in parts if (kind := _known(part, extra))]
-    beside = [kind for kind in kinds if kind not in FLOW]
-    if beside:
-        return beside[-1]
+    inwards = [word for word in reversed(words) if word]
+    word = next(filter(is_specific, inwards), "".join(inwards[:1]))
+    kinds = [kind for each in words for kind in _known(each, extra)]
     if kinds:
-        return kinds[-1]
-    return "main" if all(_fold(part) in _TABLE.unspecific for part in parts) else "other"
+        return next((kind for kind in reversed(kinds) if kind not in FLOW), kinds[-1]), word
+    is_unknown = any(is_specific(part) for each in words for part in _parts(each))
+    return ("other" if is_unknown else "main"), word
 
 
 def has_known_kind(word: str, extra: Mapping[str, LineKind] | None = None) -> bool:
     """Whether a word states a kind of line that keju knows."""
-    return any(_known(part, extra) for part in _parts(word))
+    return bool(_known(word, extra))
 
 
 def is_specific(word: str) -> bool:
     """Whether a word is more than the default type of lines or regions."""
     return bool(word) and _fold(word) not in _TABLE.unspecific
-
-
-def most_specific_word(words: Sequence[str]) -> str:
-    """The innermost meaningful word, else the innermost word."""
-    given = [word for word in reversed(words) if word]
-    return next((word for word in given if is_specific(word)), given[0] if given else "")
 
 
 def parse_kinds(text: str) -> dict[str, LineKind]:
@@ -76,13 +71,14 @@ def parse_kinds(text: str) -> dict[str, LineKind]:
     return kinds
 
 
+def _known(word: str, extra: Mapping[str, LineKind] | None) -> list[LineKind]:
+    own = extra or {}
+    parts = map(_fold, _parts(word))
+    return [kind for part in parts if (kind := own.get(part) or _KINDS.get(part))]
+
+
 def _parts(word: str) -> list[str]:
     return word.partition("#")[0].split(":")
-
-
-def _known(word: str, extra: Mapping[str, LineKind] | None) -> LineKind | None:
-    folded = _fold(word)
-    return (extra or {}).get(folded) or _KINDS.get(folded)
 
 
 def _fold(word: str) -> str:

@@ -116,12 +116,10 @@ def safe_stem(text: str) -> str:
 
 def _source(item: Item) -> PurePosixPath | None:
     """The path of the only image of an item in the dataset's source, if known."""
-    about = item.metadata
-    for name in (about.get("page", ""), "" if "page" in about else about.get("file", "")):
-        path = PurePosixPath(name.replace("\\", "/"))
-        if len(item.images) == 1 and path.suffix.casefold().lstrip(".") in EXTENSIONS:
-            return path
-    return None
+    name = item.metadata.get("page", item.metadata.get("file", ""))
+    path = PurePosixPath(name.replace("\\", "/"))
+    is_image = path.suffix.casefold().lstrip(".") in EXTENSIONS
+    return path if is_image and len(item.images) == 1 else None
 
 
 def _key(name: str) -> str:

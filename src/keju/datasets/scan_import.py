@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -58,10 +59,8 @@ def is_scans(path: Path) -> bool:
     """Whether a path contains page images or PDF files, and no other format fits better."""
     if is_dataset(path) or not path.exists():
         return False
-    best, listing = _best(path)
-    if best and best.detection.fit >= LOWEST:
-        return best.reader.name in _PAGES
-    return bool(listing.images or listing.ending("pdf"))
+    best, has_scans = _best(path)
+    return best.reader.name in _PAGES if best else has_scans
 
 
 def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
@@ -151,18 +150,17 @@ def _check_work(scans: Path, work: Path) -> None:
 
 def _fingerprint(scans: Path, origin: Origin) -> str:
     """A hash of the origin, and the name, size and time of each file of scans or beside a file."""
-    folder = scans if scans.is_dir() else scans.parent
-    if scans.is_dir():
-        # A `Listing` has only the first 20,000 files.
-        paths = [place / name for place, _folders, files in walk(scans) for name in files]
-    else:
-        neighbours = (path for path in folder.iterdir() if path.stem.startswith(scans.stem))
-        paths = sorted([*neighbours, *scans.with_suffix("").rglob("*")])
-    facts = [repr(origin)]
-    for path in filter(Path.is_file, paths):
-        stat = path.stat()
+    root, facts = scans, [repr(origin)]
+    # A `Listing` has only the first 20,000 files.
+    files = [place / name for place, _folders, names in walk(scans) for name in names]
+    if not scans.is_dir():
+        root = scans.parent
+        of_pages = sorted(scans.with_suffix("").rglob("*"))
+        files = [*sorted(root.glob(f"{glob.escape(scans.stem)}*")), *of_pages]
+    for file in filter(Path.is_file, files):
+        stat = file.stat()
         # The name is relative, so that it does not depend on how a user writes the path.
-        facts.append(f"{str(path.relative_to(folder))!r} {stat.st_size} {stat.st_mtime_ns}")
+        facts.append(f"{str(file.relative_to(root))!r} {stat.st_size} {stat.st_mtime_ns}")
     return sha256_bytes("\n".join(facts).encode("utf-8", "backslashreplace"))
 
 
@@ -172,18 +170,20 @@ def _form(scans: Path, options: Mapping[str, str]) -> tuple[str, dict[str, str]]
     Invalid scans are read as pages nevertheless, because that reader reports every error; nothing
     is skipped unless the user asked for it.
     """
-    best, listing = _best(scans)
-    if best and best.reader.name == "pages":
-        detected = {k: v for k, v in best.detection.options.items() if k != "skip-missing"}
-        return "pages", {**detected, **options}
-    has_images = not best and (listing.images or listing.ending("pdf"))
-    return "pages" if has_images else "auto", dict(options)
+    best, has_scans = _best(scans)
+    if not has_scans or (best and best.reader.name != "pages"):
+        return "auto", dict(options)
+    detected = dict(best.detection.options) if best else {}
+    detected.pop("skip-missing", None)
+    return "pages", {**detected, **options}
 
 
-def _best(scans: Path) -> tuple[Candidate | None, Listing]:
-    """The format that fits scans best, if any, and their files."""
+def _best(scans: Path) -> tuple[Candidate | None, bool]:
+    """The format that fits scans best, if any fits, and whether there are images or PDF files."""
     listing = Listing(scans)
-    return next(iter(find_candidates(listing, FORMATS.list_usable())), None), listing
+    ranked = find_candidates(listing, FORMATS.list_usable())
+    best = ranked[0] if ranked and ranked[0].detection.fit >= LOWEST else None
+    return best, bool(listing.images or listing.ending("pdf"))
 
 
 def ocr_report_command(scans: Path, models: tuple[str, ...] = ()) -> str:

@@ -114,13 +114,13 @@ class PageFiles(Engine):
         path = self._root / inside
         try:
             with logging_import():
-                result = read_result(path, form)
+                result = read_result(path, form, request.images[index])
             unchanged = sha256_file(path) == sha256
         except (DataError, OSError) as error:
             raise AskError("bad-response", str(error)) from None
         if not unchanged:
             raise AskError("bad-response", _("{}: the file changed while it was read", path))
-        lines = [replace(line, source_kind="") for line in result.lines_on(request.images[index])]
+        lines = [replace(line, source_kind="") for line in result.lines]
         return PageReading(lines, text=result.text)
 
     async def close(self) -> None:

@@ -56,11 +56,9 @@ def read_saved(file: Path, *, licence: str, address: str) -> SavedPage:
         UsageError: the sidecar cannot be read.
     """
     sidecar = file.with_name(f"{file.name}.toml")
-    sidecar_facts = Sidecar()
-    if sidecar.is_file():
-        facts = read_toml(sidecar, dict[str, object])
-        sidecar_facts = convert_settings(facts, Sidecar, place=str(sidecar))
-    licence, address = sidecar_facts.licence or licence, sidecar_facts.address or address
+    table = read_toml(sidecar, dict[str, object]) if sidecar.is_file() else {}
+    facts = convert_settings(table, Sidecar, place=str(sidecar))
+    licence, address = facts.licence or licence, facts.address or address
     for fact, name in ((licence, _("licence")), (address, _("address"))):
         if not fact:
             hint = _("Add it to {}", sidecar.name)

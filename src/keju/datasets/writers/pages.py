@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from itertools import groupby
 from typing import NamedTuple
 
@@ -25,27 +24,21 @@ Rectangle = tuple[int, int, int, int]
 _BREAKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]")
 _INVALID = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
-_WORDS: dict[LineKind, str] = {
-    "note": "note",
-    "title": "heading",
-    "author": "credit",
-    "head": "header",
-    "foot": "footer",
-    "centre": "running-title",
-    "number": "page-number",
-    "margin": "marginalia",
-    "seal": "seal",
-    "other": "other",
+_WORDS: dict[LineKind, tuple[str, str]] = {
+    "main": ("", "paragraph"),
+    "note": ("note", "paragraph"),
+    "title": ("heading", "heading"),
+    "author": ("credit", "credit"),
+    "head": ("header", "header"),
+    "foot": ("footer", "footer"),
+    "centre": ("running-title", "marginalia"),
+    "number": ("page-number", "page-number"),
+    "margin": ("marginalia", "marginalia"),
+    "seal": ("seal", "other"),
+    "other": ("other", "other"),
 }
-"""The words for kinds of line in the files; main text has none. The readers recognise them."""
-
-_REGIONS: dict[LineKind, str] = {
-    "main": "paragraph",
-    "note": "paragraph",
-    "centre": "marginalia",
-    "seal": "other",
-}
-"""Regions whose name differs from the word of their lines' kind; PAGE-XML's names."""
+"""The words for kinds of line in the files, which the readers recognise, and for their regions,
+which are PAGE-XML's."""
 
 
 class PageLine(NamedTuple):
@@ -64,7 +57,7 @@ class PageLine(NamedTuple):
     @property
     def word(self) -> str:
         """The word for its kind; empty for main text."""
-        return _WORDS.get(self.kind, "")
+        return _WORDS[self.kind][0]
 
     @property
     def box(self) -> Rectangle:
@@ -92,15 +85,6 @@ class PageLine(NamedTuple):
         return (left, right) if left[0] < right[0] else ((x0, y1), (x1, y1))
 
 
-class Region(NamedTuple):
-    """Consecutive lines of one kind of region and one direction; `box` is None without position."""
-
-    kind: str
-    vertical: bool | None
-    lines: tuple[PageLine, ...]
-    box: Rectangle | None
-
-
 class PageForm(NamedTuple):
     """A format of one page: the suffix of its files, and its template; empty for plain text."""
 
@@ -116,19 +100,18 @@ class PageForm(NamedTuple):
                 images of an item, from 1 on; name and `version` of the `engine`, the `exporter`,
                 and `created`, a UTC time as XML Schema writes it.
         """
-        regions, words = list[Region](), set[str]()
+        regions, words = list[dict[str, object]](), set[str]()
         for (kind, vertical, has_place), group in groupby(lines, key=_region_of):
-            members = tuple(group)
-            words.update(line.word for line in members)
+            members = list(group)
+            words.update(line.word for line in members if line.word)
             corners = [corner for line in members for corner in line.outline]
             box = _box_around(corners) if has_place else None
-            regions.append(Region(kind, vertical, members, box))
+            regions.append({"kind": kind, "vertical": vertical, "lines": members, "box": box})
         template = _templates().get_template(self.template)
         # The language is that of all transcription tasks (BCP 47).
-        content = template.render(
-            page=page, words=sorted(words - {""}), regions=regions, language="zh"
-        )
-        return content.encode()
+        return template.render(
+            page=page, words=sorted(words), regions=regions, language="zh"
+        ).encode()
 
 
 PAGE_FORMS: Mapping[str, PageForm] = {
@@ -195,7 +178,7 @@ def outline_within(
 
 
 def _region_of(line: PageLine) -> tuple[str, bool | None, bool]:
-    return _REGIONS.get(line.kind, line.word), line.vertical, bool(line.outline)
+    return _WORDS[line.kind][1], line.vertical, bool(line.outline)
 
 
 def _box_around(points: Iterable[Pixel]) -> Rectangle:
@@ -205,12 +188,11 @@ def _box_around(points: Iterable[Pixel]) -> Rectangle:
 
 @cache
 def _templates() -> jinja2.Environment:
-    assets = files("keju.datasets.writers").joinpath("assets")
     environment = jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
-        loader=jinja2.FunctionLoader(lambda name: assets.joinpath(name).read_text("utf-8")),
+        loader=jinja2.PackageLoader("keju.datasets.writers", "assets"),
     )
     # Points as PAGE-XML and ALTO write them.
     environment.filters["points"] = lambda points: " ".join(f"{x},{y}" for x, y in points)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Meta
 from msgspec.structs import replace
 
-from keju.datasets.line_kinds import FLOW, has_known_kind, is_specific, parse_kinds
+from keju.datasets.line_kinds import FLOW, has_known_kind, parse_kinds
 from keju.datasets.pages import (
     OrderChoice,
     Page,
@@ -173,7 +173,7 @@ def import_pages(
             answer=answer,
             transcription=answer,
             lines=lines,
-            group=_edition(src, inside),
+            group=_edition(root, inside),
             metadata={"order": effective_order(page, settings.order)} | about,
         )
         writer.add(mark_blank(item) if is_blank else item)
@@ -207,7 +207,7 @@ def _must_be_told_apart(page: Page, kinds: Kinds) -> None:
     """Check that all line types are known if lines are selected by kind."""
     for line in page.lines:
         word = line.source_kind
-        if line.kind == "other" and is_specific(word) and not has_known_kind(word, kinds):
+        if line.kind == "other" and not has_known_kind(word, kinds):
             raise DataError(
                 "the line type {!r} is unknown, so text and notes cannot be distinguished",
                 word,
@@ -217,15 +217,14 @@ def _must_be_told_apart(page: Page, kinds: Kinds) -> None:
             )
 
 
-def _edition(src: Path, inside: Path) -> str:
+def _edition(root: Path, inside: Path) -> str:
     """The directory of the edition: above ``page/`` or ``alto/``, the layout of exports."""
-    folders = list(inside.parts[:-1])
-    if folders and folders[-1].lower() in EXPORT_FOLDERS:
-        folders.pop()
-    if folders:
-        return "/".join(folders)
-    root = src.resolve().parent if src.is_file() else src.resolve()
-    return root.parent.name if root.name.lower() in EXPORT_FOLDERS else root.name
+    top = root.resolve()
+    folder = (top / inside).parent
+    if folder.name.lower() in EXPORT_FOLDERS:
+        folder = folder.parent
+    is_inner = folder != top and folder.is_relative_to(top)
+    return folder.relative_to(top).as_posix() if is_inner else folder.name
 
 
 def _lines_on(lines: tuple[Line, ...], page: Page, image: ImageRef) -> tuple[Line, ...]:
@@ -250,8 +249,6 @@ def _lines_on(lines: tuple[Line, ...], page: Page, image: ImageRef) -> tuple[Lin
             file=page.file,
             hint="Use the image from which the page was transcribed",
         )
-    if across == down == 1:
-        return lines
     return tuple(
         replace(line, polygon=tuple((x * across, y * down) for x, y in line.polygon))
         for line in lines
@@ -272,12 +269,9 @@ def _image_of(file: Path, image_name: str) -> Path | None:
     """
     suffixes = (*EXTENSIONS, *map(str.upper, EXTENSIONS))
     names = [_base_name(image_name), *(f"{file.stem}.{suffix}" for suffix in suffixes)]
-    folders = [file.parent]
-    if file.parent.name.casefold() in EXPORT_FOLDERS:
-        folders.append(file.parent.parent)
-    for folder in folders:
-        for name in names:
-            path = folder / name
+    is_export = file.parent.name.casefold() in EXPORT_FOLDERS
+    for folder in file.parents[: 2 if is_export else 1]:
+        for path in (folder / name for name in names):
             if path.suffix.casefold().lstrip(".") in EXTENSIONS and path.is_file():
                 return kept_inside(path, folder)
     return None
@@ -302,30 +296,16 @@ class PageResult(NamedTuple):
     """A page as transcribed by a program.
 
     `text` has one row for each line of the file, in its order, without lines that the file labels
-    as marginal (header, page number, seal …). `page` has all lines and the image name in the file;
-    None for plain text.
+    as marginal (header, page number, seal …). `lines` are all of them; none of plain text.
     """
 
     text: str
-    page: Page | None = None
+    lines: tuple[Line, ...] = ()
 
     @property
     def marginal(self) -> tuple[Line, ...]:
         """The lines that are not in the text."""
-        lines = self.page.lines if self.page else ()
-        return tuple(line for line in lines if line.text and line.kind not in FLOW)
-
-    def lines_on(self, image: ImageRef) -> tuple[Line, ...]:
-        """All lines in the file's order, with outlines in pixels of an image.
-
-        Without outlines where the file states no size, or is of another image.
-        """
-        if self.page is None:
-            return ()
-        if self.page.width and self.page.height:
-            with suppress(DataError):
-                return _lines_on(self.page.lines, self.page, image)
-        return tuple(replace(line, polygon=()) for line in self.page.lines)
+        return tuple(line for line in self.lines if line.text and line.kind not in FLOW)
 
 
 def form_of(path: Path) -> str:
@@ -342,12 +322,13 @@ def form_of(path: Path) -> str:
     return ROOTS.get(root_name(_head(path)), "")
 
 
-def read_result(path: Path, form: str) -> PageResult:
+def read_result(path: Path, form: str, image: ImageRef | None = None) -> PageResult:
     """Read one file, whose form is that of `form_of`.
 
     The text of PAGE-XML and ALTO is in the order that the file states, else in document order;
     geometry is never used, since the order is part of the program's result. Encodings of text files
-    are detected as by an import. A line whose type keju does not know is main text.
+    are detected as by an import. A line whose type keju does not know is main text. Outlines are in
+    pixels of the `image`; there are none where the file states no size, or is of another image.
 
     Raises:
         DataError: the file is damaged, has several pages, is too large, or is in no known encoding.
@@ -376,8 +357,13 @@ def read_result(path: Path, form: str) -> PageResult:
         )
     if page is None:
         return PageResult(text)
+    if image:
+        placed = tuple(replace(line, polygon=()) for line in lines)
+        with suppress(DataError):
+            placed = _lines_on(lines, page, image) if page.width and page.height else placed
+        lines = placed
     text = "\n".join(line.text for line in lines if line.text and line.kind in FLOW)
-    return PageResult(text, replace(page, lines=lines))
+    return PageResult(text, lines)
 
 
 # Detection

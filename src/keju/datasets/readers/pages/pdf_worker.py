@@ -74,15 +74,13 @@ def _opened(file: str) -> pdfium.PdfDocument:
             str(error),
             hint="Fetch the file again, or repair it with qpdf",
         ) from None
-    if len(document) > MOST_PAGES:
+    if not 0 < len(document) <= MOST_PAGES:
         raise DataError(
             "the PDF has {:,} pages; at most {:,} are read",
             len(document),
             MOST_PAGES,
             hint="Split the file, or give its pages as images",
         )
-    if not len(document):
-        raise DataError("the PDF has no pages", hint="Fetch the file again")
     return document
 
 
