@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import Annotated
 
@@ -295,8 +296,8 @@ def _lacking(
         if number not in texts_of[scan]
     ]
     stems = {scan.stem for scan in texts_of}
-    left = [files for (stem, _number), files in pairs.files.items() if stem in stems]
-    lost = sorted(file.relative_to(root).as_posix() for file in sum(left, pairs.lost))
+    left = (files for (stem, _number), files in pairs.files.items() if stem in stems)
+    lost = sorted(file.relative_to(root).as_posix() for file in chain(pairs.lost, *left))
     pages, texts = join_names(bare), join_names(lost)
     if bare:
         yield n_(
