@@ -24,7 +24,7 @@ def graded(context, answers):  # noqa: F811
         model, item = json.loads(request.item)[:2]
         return f"分数：{6 + int(item[1]) if model == GOOD else 1}"
 
-    asked = list(grading_requests(answers.judged, context.folder.rubrics))
+    asked = list(grading_requests(answers, context.folder.rubrics))
     context.rule(asked, says)
     assert context.ask(asked).complete
     score_run(context.folder.run)

@@ -59,10 +59,10 @@ def test_raters_have_different_orders_and_align_reads_their_sheet(
     served.app.collect()
     run = RunFolder.open(answered)
     sheet = answered / "people" / "ratings.csv"
-    ratings = read_ratings([sheet], answers_of(run, read_rubrics()).judged)
-    assert len(ratings.rated) == 4
-    assert all(rated.scores == RATERS for rated in ratings.rated)
-    assert {rated.answer.response.model for rated in ratings.rated} == set(run.manifest().models)
+    ratings = read_ratings([sheet], answers_of(run, read_rubrics()))
+    assert len(ratings) == 4
+    assert all(rated.scores == RATERS for rated in ratings)
+    assert {rated.answer.response.model for rated in ratings} == set(run.manifest().models)
     assert not any(name in sheet.read_text("utf-8") for name in run.manifest().models)
 
 

@@ -229,7 +229,7 @@ def test_grades_of_a_judge_are_present_and_not_verified(
     answers = answers_of(folder.run, folder.rubrics)
     chat.plan(says="分数：8")
     judges = open_judges(["openai:judge"], ModelOptions(base_url=chat.url))
-    asked = list(grading_requests(answers.judged, folder.rubrics))
+    asked = list(grading_requests(answers, folder.rubrics))
     assert asked
     ask_judges(folder, judges, lambda _: asked, policy=policy_of(first_wait=0.02))
     found = verified_elsewhere(place, fill_questions)

@@ -4,11 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keju.encoders import ENCODERS, Encoders
 from keju.encoders import encoders as encoders_module
 from keju.encoders.encoders import reference_pairs
-from keju.encoders.folder import weights_hash
+from keju.encoders.weights import weights_hash
 from keju.errors import PrerequisiteError, UsageError
 from keju.metrics.base import PRF
 from keju.text import official_convert
@@ -60,6 +62,19 @@ def test_references_are_paired_with_others_whatever_their_order():
     assert all(a != b and a.strip() and b.strip() for a, b in pairs)
     assert {a for a, _ in pairs} == {"天地", "玄黃", "宇宙", "洪荒"}
     assert reference_pairs(["天地", "天地", ""]) == []
+
+
+@given(st.integers(0, 60), st.integers(1, 90))
+def test_no_reference_is_its_own_other_and_all_are_used_alike(count, at_least):
+    references = [str(number) for number in range(count)]
+    pairs = reference_pairs(references, at_least=at_least)
+    assert all(a != b for a, b in pairs)
+    assert len(set(pairs)) == len(pairs)
+    for side in (0, 1):
+        uses = [sum(pair[side] == text for pair in pairs) for text in references]
+        assert len(set(uses)) <= 1
+    if count > 1:
+        assert len(pairs) >= min(at_least, count * (count - 1) // 2)
 
 
 @pytest.mark.semantic
@@ -210,11 +225,9 @@ class TestEncodedOnce:
 
 @pytest.mark.semantic
 def test_windows_and_chunks_change_nothing(encoders, tiny_bert, monkeypatch):
-    from keju.encoders import matching
-
     pairs = answers_of(6)
     whole = [READINGS[reading](encoders, pairs) for reading in READINGS]
-    monkeypatch.setitem(matching._WINDOW_PAIRS, "cpu", 2)
+    monkeypatch.setitem(encoders_module._WINDOW_PAIRS, "cpu", 2)
     monkeypatch.setattr(encoders_module, "_PAIRS_AT_ONCE", 4)
     small = Encoders(dict.fromkeys(ENCODERS, tiny_bert), device="cpu")
     for reading, expected in zip(READINGS, whole, strict=True):

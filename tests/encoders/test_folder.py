@@ -5,8 +5,7 @@ import json
 import pytest
 
 from keju.encoders import parse_semantic
-from keju.encoders.folder import weights_file, weights_hash
-from keju.encoders.weights import how_to_get
+from keju.encoders.weights import how_to_get, weights_file, weights_hash
 from keju.errors import DataError, UsageError
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from keju.encoders import matching
-from keju.encoders.matching import TokenMatcher
+from keju.encoders import encoders as matching
+from keju.encoders.encoders import TokenMatcher
 from keju.encoders.text import TextEncoder, Tokens
 from keju.metrics.base import PRF
 

@@ -14,7 +14,7 @@ from keju.errors import DataError, UsageError
 from keju.items import Item, Response
 from keju.judging.aligning import PERSON, Alignment, align
 from keju.judging.answers import GradableAnswer
-from keju.judging.raters import RatedAnswer, Ratings, read_ratings
+from keju.judging.raters import RatedAnswer, read_ratings
 from tests.support.workbooks import write_workbook
 
 TASKS = ("T2", "T6")
@@ -31,7 +31,7 @@ def answer_of(item: str, task: str = "T2", group: str = "") -> GradableAnswer:
     return GradableAnswer(known, response, "text")
 
 
-def simulated(seed: int = 0, *, raters: int = 3, items: int = 50) -> tuple[Ratings, dict]:
+def simulated(seed: int = 0, *, raters: int = 3, items: int = 50) -> tuple[list[RatedAnswer], dict]:
     """AncientDoc's design: 50 answers a task, several raters, several judges; pages of two items.
 
     People give the true grade with a noise of .5 each, judges the true grade less their bias.
@@ -46,7 +46,7 @@ def simulated(seed: int = 0, *, raters: int = 3, items: int = 50) -> tuple[Ratin
             rated.append(RatedAnswer(answer, given))
             for judge, (bias, noise) in JUDGES.items():
                 grades[judge][answer.id] = truth - bias + generator.normal(0, noise)
-    return Ratings(rated, 0), grades
+    return rated, grades
 
 
 @cache
@@ -91,10 +91,10 @@ def test_the_statistics_are_scipys_on_whole_grades():
     ratings, grades = simulated(3)
     rated = [
         each._replace(scores={name: float(round(s)) for name, s in each.scores.items()})
-        for each in ratings.rated
+        for each in ratings
     ]
     complete = {judge: {w: float(round(g)) for w, g in of.items()} for judge, of in grades.items()}
-    result = align(Ratings(rated, 0), complete)
+    result = align(rated, complete)
     chosen = [each for each in rated if each.answer.item.task == "T2"]
     human = [each.human for each in chosen]
     judge = [complete["noisy"][each.answer.id] for each in chosen]
@@ -124,7 +124,7 @@ def test_a_person_and_a_judge_are_compared_with_the_same_other_raters():
     given = {"Li": 4.0, "Wang": 6.0, "Zhao": 8.0}
     rated = [RatedAnswer(answer_of(name), given) for name in "ab"]
     rated.append(RatedAnswer(answer_of("c"), {"Li": 0.0}))
-    result = align(Ratings(rated, 0), {"gpt": {row.answer.id: 9.0 for row in rated}})
+    result = align(rated, {"gpt": {row.answer.id: 9.0 for row in rated}})
     judge, person = result.leave_one_out
     assert (judge.judge, person.judge) == ("gpt", PERSON)
     # Li, Wang and Zhao in turn: 4 against 7, 6 against 6, 8 against 5; the judge's 9 against each.
@@ -146,7 +146,7 @@ def test_a_judge_like_a_person_equals_a_person_and_a_noisier_one_is_worse():
         rated.append(RatedAnswer(answer, raters))
         for judge, noise in (("equal", 1.2), ("noisier", 1.5)):
             grades[judge][answer.id] = _whole(truth + generator.normal(0, noise))
-    result = align(Ratings(rated, 0), grades)
+    result = align(rated, grades)
     rows = {row.judge: row.measures for row in result.leave_one_out}
     person, equal, noisier = (rows[name] for name in (PERSON, "equal", "noisier"))
     assert equal["pearson"].value == pytest.approx(person["pearson"].value, abs=0.03)
@@ -165,7 +165,7 @@ def _whole(grade: float) -> float:
 def test_answers_without_a_grade_are_counted():
     ratings, grades = simulated(4)
     for place in range(10):
-        del grades["wild"][ratings.rated[place].answer.id]
+        del grades["wild"][ratings[place].answer.id]
     result = align(ratings, grades)
     assert result.ungraded == {"wild": 10}
     assert len(result.points) == 290
@@ -188,20 +188,18 @@ def write(path: Path, rows: list[list[str]], encoding: str = "utf-8-sig") -> Pat
     return path
 
 
-def read(*paths: Path) -> Ratings:
+def read(*paths: Path) -> list[RatedAnswer]:
     return read_ratings(paths, ANSWERS.values())
 
 
 def test_a_sheet_is_read_as_it_stands(tmp_path):
-    result = read(write(tmp_path / "r.csv", SHEET))
-    assert result.blank == 1
-    first, second = result.rated
+    first, second = read(write(tmp_path / "r.csv", SHEET))
     assert first == (ANSWERS["a"], {"Li": 7, "Wang": 8.5})
     assert first.human == 7.75
     assert second == (ANSWERS["c"], {"Li": 0})
     more = [SHEET[0], [CODES["a"], "Zhao", "1", ""]]
     both = read(tmp_path / "r.csv", write(tmp_path / "s.csv", more))
-    assert both.rated[0].scores == {"Li": 7, "Wang": 8.5, "Zhao": 1}
+    assert both[0].scores == {"Li": 7, "Wang": 8.5, "Zhao": 1}
 
 
 @pytest.mark.parametrize(
@@ -234,7 +232,7 @@ def test_a_sheet_is_read_in_each_form_that_a_spreadsheet_writes(
         ((1, 2, "nan"), "score is 'nan'"),
         ((2, 1, "Li"), "line 3: Li already rated a of m"),
         ((1, 1, ""), "line 2: no rater is named"),
-        ((1, 0, "1.2E+15"), "line 2: '1.2E.15' is not the code of an answer"),
+        ((1, 0, "1.2E+15"), "line 2: the run has no answer '1.2E.15'"),
         ((1, 0, f"k{'0' * 16}"), "line 2: the run has no answer"),
         ((0, 2, "mark"), "column score must exist once"),
         ((0, 0, "thing"), "column answer_code must exist once"),

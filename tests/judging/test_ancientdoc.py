@@ -143,7 +143,7 @@ def test_grades_by_the_present_rubrics_go_before_older_ones(
 
 
 def test_the_human_study_draws_fifty_of_each_of_the_five(ancient_run: RunFolder) -> None:
-    assert len(answers_of(ancient_run, read_rubrics()).judged) == PAGES * len(FIVE)
+    assert len(answers_of(ancient_run, read_rubrics())) == PAGES * len(FIVE)
     judge("sample", "run", "-o", "sheet.csv")
     with Path("sheet.csv").open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))

@@ -30,7 +30,7 @@ def keju(context, capsys):
 
 def test_the_whole_way(context, answers, keju, chat):
     judge = ["--model", JUDGE, "--base-url", chat.url]
-    asked = list(grading_requests(answers.judged, context.folder.rubrics))
+    asked = list(grading_requests(answers, context.folder.rubrics))
     context.rule(asked, lambda request: "分数：8" if GOOD in request.item else '{"score": 3}')
     planned = json.loads(keju("grade", "run", *judge, "--plan", "--json"))
     assert sum(row["calls"] for row in planned["rows"]) == 14

@@ -23,7 +23,7 @@ def _ten_groups(monkeypatch):
 
 @pytest.fixture
 def drawn(context, answers):
-    good = [each for each in answers.judged if each.response.model.startswith("replay:good")]
+    good = [each for each in answers if each.response.model.startswith("replay:good")]
     return draw_sample(good, context.folder.run, per_task=5)
 
 

@@ -7,12 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from keju.metrics.base import PRF
-from keju.metrics.semantic import (
-    above_floor,
-    cosine,
-    other_pairs,
-    rescale,
-)
+from keju.metrics.semantic import above_floor, cosine, rescale
 
 number = st.floats(-4, 4, width=32)
 
@@ -41,15 +36,3 @@ def test_below_the_floor_is_zero_and_where_the_floor_is_one_nothing_is_told():
     assert above_floor(0.7, 0.4) == pytest.approx(0.5)
     assert above_floor(1.0000001, 0.4) == 1.0
     assert above_floor(1.0, 1.0) == 0.0
-
-
-@given(st.integers(0, 60), st.integers(1, 90))
-def test_no_item_is_its_own_other_and_all_are_used_alike(count, at_least):
-    pairs = other_pairs(count, at_least=at_least)
-    assert all(a != b for a, b in pairs)
-    assert len(set(pairs)) == len(pairs)
-    for side in (0, 1):
-        uses = [sum(pair[side] == index for pair in pairs) for index in range(count)]
-        assert len(set(uses)) <= 1
-    if count > 1:
-        assert len(pairs) >= min(at_least, count * (count - 1) // 2)

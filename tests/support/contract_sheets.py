@@ -97,7 +97,7 @@ def _write(sheet, row: int, cells: Mapping[int, object]) -> None:
 def ratings(sheet: Path, opened: RunFolder) -> dict[str, dict[str, float]]:
     """The scores of a sheet that came back, by item and rater, through keju's reader."""
     found = read_ratings([sheet], _answers(opened).values())
-    return {each.answer.item.id: each.scores for each in found.rated}
+    return {each.answer.item.id: each.scores for each in found}
 
 
 def expected_ratings() -> dict[str, dict[str, float]]:

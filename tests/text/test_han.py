@@ -2,7 +2,7 @@
 
 import pytest
 
-from keju.text import all_han, count_han, han_only, has_han, is_han
+from keju.text import all_han, count_han, han_only, has_han, is_han, to_half_width
 
 
 @pytest.mark.parametrize("char", "一鿿㐀\U00020000\U0002a700\U0002ebf0\U00030000\U000323af豈〇々")
@@ -35,3 +35,16 @@ def test_every_code_belongs_to_a_block_of_unicode_or_to_none():
     size = sum(last - first + 1 for first, last in blocks)
 
     assert count_han("".join(map(chr, range(0x110000)))) == size
+
+
+@pytest.mark.parametrize(
+    ("text", "half"),
+    [
+        ("！＂～", '!"~'),
+        ("Ｙｅｓ：１２", "Yes:12"),
+        ("天\u3000地", "天 地"),
+        ("｟、。｡￥", "｟、。｡￥"),
+    ],
+)
+def test_only_forms_with_an_ascii_character_are_converted(text: str, half: str) -> None:
+    assert to_half_width(text) == half

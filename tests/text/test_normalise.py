@@ -12,7 +12,6 @@ from keju.text import (
     counted,
     counted_alike,
     counted_pair,
-    counted_pairs,
     normalisation_signature,
     normalise,
 )
@@ -169,15 +168,6 @@ def test_a_malformed_sequence_counts_as_its_ideographs():
 def test_units_are_alike_over_all_texts_prepared_together():
     first, second, third = counted_alike(["⿰木皆", "⿰木目", "⿰木皆"])
     assert first == third != second
-
-
-@given(
-    st.text(st.sampled_from("天學学說説薴⼀⿰木皆，。 Ａ1é\u0301○〻□\ufa19\U000e0100"), max_size=20)
-)
-def test_the_pairs_of_all_layers_are_those_of_each_layer(text):
-    reference = "天⿰木皆學，Ａ⼀e\u0301"
-    pairs = counted_pairs(reference, text)
-    assert pairs == {layer: counted_pair(reference, text, layer) for layer in LAYERS}
 
 
 def test_the_signature_names_the_tables():

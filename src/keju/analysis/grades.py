@@ -88,7 +88,7 @@ def grades(run_set: RunSet) -> Grades:
             names = {(v.model, v.variant): name for name, v in run_set.by_model.items()
                      if v.run == run.name}  # fmt: skip
             by_place: dict[tuple[str, str, str], dict[str, TaskGrade]] = defaultdict(dict)
-            for grade in grades_of(judgements, judged, {}).tasks:
+            for grade in grades_of(judgements, judged).tasks:
                 variant = PromptVariant(grade.setting, grade.script, grade.wording)
                 name = names.get((grade.model, variant))
                 if name and grade.mean is not None:

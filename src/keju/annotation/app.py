@@ -222,7 +222,7 @@ class AnnotationApp:
 
     def _make_rating(self) -> Rating:
         run = self._require_run()
-        judged = answers_of(run, self._rubrics).judged
+        judged = answers_of(run, self._rubrics)
         sample = draw_sample(judged, run, per_task=self.options.per_task, seed=self.options.seed)
         return Rating(sample, self._rubrics, self.options.seed, known=judged)
 

@@ -170,11 +170,11 @@ def grade(
     if model:
         complete = _ask(
             folder, model, server,
-            lambda _judge: grading_requests(answers.judged, folder.rubrics, repeats),
-            answers=len(answers.judged), as_json=as_json,
+            lambda _judge: grading_requests(answers, folder.rubrics, repeats),
+            answers=len(answers), as_json=as_json,
         )  # fmt: skip
-    judged = judgements_of(answers.judged, folder, model or ())
-    graded = grades_of(judged, folder, answers.left_out)
+    judged = judgements_of(answers, folder, model or ())
+    graded = grades_of(judged, folder)
     if as_json:
         print_json(graded)
     elif not graded.tasks:
@@ -267,7 +267,7 @@ def probe(
     from keju.judging.raters import draw_sample
 
     folder = _open(run, rubrics)
-    answers = answers_of(folder.run, folder.rubrics, tasks=task).judged
+    answers = answers_of(folder.run, folder.rubrics, tasks=task)
     drawn = draw_sample(answers, folder.run, per_task=limit)
 
     def questions(judge: Model) -> Iterable[Request]:
@@ -347,7 +347,7 @@ def sample(
     from keju.judging.raters import draw_sample, write_sample
 
     folder = _open(run, rubrics)
-    answers = answers_of(folder.run, folder.rubrics, tasks=task).judged
+    answers = answers_of(folder.run, folder.rubrics, tasks=task)
     answers_to_rate = draw_sample(answers, folder.run, per_task=per_task)
     write_sample(sheet, answers_to_rate)
     counts = Counter(answer.item.task for answer in answers_to_rate)

@@ -24,8 +24,7 @@ of BERT-base's size by 2e-4.
 """
 
 from keju.encoders.cache import default_cache_path
-from keju.encoders.encoders import Encoders
-from keju.encoders.matching import Pair
+from keju.encoders.encoders import Encoders, Pair
 from keju.encoders.weights import ENCODERS, parse_semantic
 
 __all__ = ["ENCODERS", "Encoders", "Pair", "default_cache_path", "parse_semantic"]

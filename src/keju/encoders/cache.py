@@ -16,7 +16,6 @@ from numpy.typing import DTypeLike, NDArray
 Array = NDArray[np.floating]
 T = TypeVar("T")
 
-_KEYS_OF_A_QUERY = 500
 _LOCK_SECONDS = 60.0
 _TABLE = """
 CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID
@@ -64,14 +63,11 @@ class VectorCache:
     ) -> dict[bytes, Array]:
         """The cached ones of `keys`, as arrays [size]."""
         kind = np.dtype(dtype)
-        rows: list[tuple[bytes, bytes]] = []
-        for start in range(0, len(keys), _KEYS_OF_A_QUERY):
-            some = keys[start : start + _KEYS_OF_A_QUERY]
-            # Only question marks are inserted; the keys are bound.
-            query = f"SELECT key, value FROM vectors WHERE key IN ({','.join('?' * len(some))})"  # noqa: S608
-            rows += self._try(lambda db: db.execute(query, some).fetchall())  # noqa: B023
+        query = "SELECT key, value FROM vectors WHERE key = ?"
+        rows = self._try(lambda db: [db.execute(query, (key,)).fetchone() for key in keys])
+        stored = dict(filter(None, rows))
         length = size * kind.itemsize
-        return {key: np.frombuffer(raw, kind) for key, raw in rows if len(raw) == length}
+        return {key: np.frombuffer(raw, kind) for key, raw in stored.items() if len(raw) == length}
 
     def put_vectors(self, vectors: Mapping[bytes, Array]) -> None:
         """Store arrays unchanged; existing ones stay."""

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from keju.encoders.folder import (
+from keju.encoders.weights import (
     LOCAL,
     best_device,
     check_packages,
@@ -57,17 +57,17 @@ class ClipEncoder:
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
         import transformers  # noqa: PLC0415 - as above
 
-        config = model_config(folder, CLIP_KINDS)
+        model_config(folder, CLIP_KINDS)
         files = weights_hash(folder, CLIP_KINDS) if texts else sha256_file(weights_file(folder))
         self.weights_hash = files
         prepared = folder / "preprocessor_config.json"
         self._prepare = read_json(prepared, _Preparation) if prepared.exists() else _Preparation()
         self._device = best_device(torch)
-        with loading(folder):
-            self._side = int(config["vision_config"].get("image_size", 224))
-            if texts:
+        if texts:
+            with loading(folder):
                 self._tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **LOCAL)
         self._model = load_model(transformers.AutoModel, folder, dtype=torch.float32)
+        self._side = int(self._model.config.vision_config.image_size)
         self._model.to(self._device).eval()
 
     def vectors(self, pictures: Iterable[Image]) -> Iterator[NDArray[np.float32]]:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from keju.encoders.folder import (
+from keju.encoders.weights import (
     LOCAL,
     best_device,
     check_packages,
@@ -91,17 +91,28 @@ class TextEncoder:
         # cuDNN's attention plans again for each shape of a batch.
         torch.backends.cuda.enable_cudnn_sdp(False)  # noqa: FBT003 - torch's own form
         self.encoded = 0
-        self._tokenizer, config = _load_tokenizer(folder)
-        self.kind = str(config.model_type)
-        self.size, self.layers = int(config.hidden_size), int(config.num_hidden_layers)
-        positions = int(config.max_position_embeddings)
-        if self.kind == "roberta":
-            positions -= int(config.pad_token_id) + 1
-        self.max_tokens = min(BLOCK_TOKENS, positions)
+        with loading(folder):
+            self._tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **LOCAL)
         model = load_model(
             transformers.AutoModel, folder, add_pooling_layer=False, dtype=torch.float32
         )
         self._model = model.to(device=self.device, dtype=getattr(torch, self.precision)).eval()
+        words, rows = len(self._tokenizer), int(model.config.vocab_size)
+        if not rows / 2 <= words <= rows:
+            raise DataError(
+                "the tokenizer has {} tokens and the model {}",
+                words,
+                rows,
+                file=folder,
+                hint="Give the tokenizer's files that belong to these weights",
+            )
+        self.kind = str(model.config.model_type)
+        self.size = int(model.config.hidden_size)
+        self.layers = int(model.config.num_hidden_layers)
+        positions = int(model.config.max_position_embeddings)
+        if self.kind == "roberta":
+            positions -= int(model.config.pad_token_id) + 1
+        self.max_tokens = min(BLOCK_TOKENS, positions)
 
     def tokenise(self, texts: Sequence[str], *, max_tokens: int | None = None) -> list[Tokens]:
         """Token ids with the first and last special token; white space at the ends is dropped.
@@ -224,22 +235,3 @@ def _padded(
 
 def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _load_tokenizer(folder: Path) -> tuple[Any, Any]:
-    """Tokenizer and configuration, or a DataError if they do not belong together."""
-    import transformers  # noqa: PLC0415
-
-    with loading(folder):
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **LOCAL)
-        config = transformers.AutoConfig.from_pretrained(str(folder), **LOCAL)
-    words, rows = len(tokenizer), int(config.vocab_size)
-    if not rows / 2 <= words <= rows:
-        raise DataError(
-            "the tokenizer has {} tokens and the model {}",
-            words,
-            rows,
-            file=folder,
-            hint="Give the tokenizer's files that belong to these weights",
-        )
-    return tokenizer, config

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from importlib import resources
 
 from keju.text import normalise
-from keju.text.character_table import CharacterTable
+from keju.text.han import CharacterTable
 
 _SENTENCE_END = re.compile(r"(?<=[。.!?\n])")
 _BUT = re.compile(r"[,;]\s{0,3}(?:但是?|不过|but\b)", re.IGNORECASE)

@@ -7,12 +7,11 @@ corrected forms are computed too.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from keju.items import Record
 from keju.judging.grading import Agreement, agreements
-from keju.judging.raters import RatedAnswer, Ratings
+from keju.judging.raters import RatedAnswer
 from keju.statistics import MEASURES, AssociationMeasure, associate
 
 Grades = Mapping[str, Mapping[str, float]]
@@ -70,7 +69,6 @@ class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     answers: int
     ratings: int
-    blank: int
     raters: tuple[Agreement, ...]
     tasks: tuple[TaskAlignment, ...]
     leave_one_out: tuple[TaskAlignment, ...]
@@ -78,57 +76,45 @@ class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
     points: tuple[Point, ...] = ()
 
 
-def align(ratings: Ratings, grades: Grades) -> Alignment:
+def align(rated: Sequence[RatedAnswer], grades: Grades) -> Alignment:
     """Compare judges' grades with people's; several raters of one answer count as their mean."""
-    rated = ratings.rated
-    tasks: dict[str, list[RatedAnswer]] = defaultdict(list)
-    for row in rated:
-        tasks[row.answer.item.task].append(row)
+    tasks: dict[str, Sequence[RatedAnswer]] = {}
+    for task in dict.fromkeys(row.answer.item.task for row in rated):
+        tasks[task] = [row for row in rated if row.answer.item.task == task]
     if len(tasks) > 1:
         tasks[""] = rated
-    points = [
-        Point(
-            judge=judge,
-            task=row.answer.item.task,
-            model=row.answer.response.model,
-            item=row.answer.item.id,
-            human=row.human,
-            grade=by_answer[row.answer.id],
-        )
-        for judge, by_answer in grades.items()
-        for row in rated
-        if row.answer.id in by_answer
-    ]
-    graded = Counter(point.judge for point in points)
-    pairs = {
-        (judge, task): [
-            (row, row.human, grades[judge][row.answer.id])
-            for row in rows
-            if row.answer.id in grades[judge]
+    points, alignments, ungraded = list[Point](), list[TaskAlignment](), dict[str, int]()
+    for judge, by_answer in grades.items():
+        for task, rows in tasks.items():
+            graded = [row for row in rows if row.answer.id in by_answer]
+            if pairs := [(row, row.human, by_answer[row.answer.id]) for row in graded]:
+                alignments.append(_task_alignment(judge, task, pairs, MEASURES))
+        graded = [row for row in rated if row.answer.id in by_answer]
+        if graded and len(graded) < len(rated):
+            ungraded[judge] = len(rated) - len(graded)
+        points += [
+            Point(
+                judge=judge,
+                task=row.answer.item.task,
+                model=row.answer.response.model,
+                item=row.answer.item.id,
+                human=row.human,
+                grade=by_answer[row.answer.id],
+            )
+            for row in graded
         ]
-        for judge in graded
-        for task, rows in tasks.items()
-    }
+    scores = {("", task): [[*row.scores.values()] for row in rows] for task, rows in tasks.items()}
     return Alignment(
         answers=len(rated),
         ratings=sum(len(row.scores) for row in rated),
-        blank=ratings.blank,
-        raters=agreements(
-            {("", task): [[*row.scores.values()] for row in rows] for task, rows in tasks.items()}
-        ),
-        tasks=tuple(
-            _task_alignment(judge, task, compared, MEASURES)
-            for (judge, task), compared in pairs.items()
-            if compared
-        ),
+        raters=agreements(scores),
+        tasks=tuple(alignments),
         leave_one_out=tuple(
             alignment
             for task, rows in tasks.items()
-            for alignment in _leave_one_out(task, rows, {judge: grades[judge] for judge in graded})
+            for alignment in _leave_one_out(task, rows, grades)
         ),
-        ungraded={
-            judge: len(rated) - count for judge, count in graded.items() if count < len(rated)
-        },
+        ungraded=ungraded,
         points=tuple(points),
     )
 
@@ -151,10 +137,10 @@ def _leave_one_out(
         if len(row.scores) > 1 and all(row.answer.id in of_judge for of_judge in judges.values())
         for score in row.scores.values()
     ]
-    for judge, of_judge in judges.items() if pairs else ():
-        compared = [(row, mean, of_judge[row.answer.id]) for row, mean, _score in pairs]
-        yield _task_alignment(judge, task, compared, LEAVE_ONE_OUT_MEASURES)
     if pairs:
+        for judge, of_judge in judges.items():
+            compared = [(row, mean, of_judge[row.answer.id]) for row, mean, _score in pairs]
+            yield _task_alignment(judge, task, compared, LEAVE_ONE_OUT_MEASURES)
         yield _task_alignment(PERSON, task, pairs, LEAVE_ONE_OUT_MEASURES)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from operator import itemgetter
 from typing import NamedTuple
 
 import msgspec
@@ -64,67 +64,46 @@ class GradableAnswer(NamedTuple):
         return self.answered and bool(self.text)
 
 
-class Answers(NamedTuple):
-    """Answers in the order of the run's items, and the number of skipped ones, by reason."""
-
-    judged: list[GradableAnswer]
-    left_out: dict[str, int]
-
-
 def answers_of(
     run: RunFolder,
     rubrics: Rubrics,
     *,
     tasks: Collection[str] | None = None,
     only: frozenset[str] | None = None,
-) -> Answers:
-    """The answers of a run that a judge may grade.
+) -> list[GradableAnswer]:
+    """The answers of a run that a judge may grade, in the order of the items and of the models.
 
-    `tasks` are ids, also of question forms such as ``deciphering/What``; by default those with open
-    rubrics, or all that have a rubric where `only` has the codes of the answers.
+    Answers to items without a reference are not among them. `tasks` are ids, also of question forms
+    such as ``deciphering/What``; by default those with open rubrics, or all that have a rubric
+    where `only` has the codes of the answers.
 
     Raises:
         UsageError: a task has no rubric, or nothing is left.
     """
     names = {*_tasks_to_grade(run, rubrics, tasks, is_sample=only is not None)}
-    items: dict[tuple[str, str, str], Item] = {}
-    left_out: Counter[str] = Counter()
+    items: dict[tuple[str, str, str], tuple[int, Item]] = {}
     for item in run.iter_items():
         is_named = not names.isdisjoint((item.task, f"{item.task}/{item.query}"))
-        if not is_named or rubrics.rubric(item.task, item.query) is None:
-            continue
-        reference = item.answer if item.answer.strip() else item.answer_simplified
-        if has_reference(item := replace(item, answer=reference)):
-            items[item.task, item.query, item.id] = item
-        else:
-            left_out["items without a reference answer"] += 1
+        if is_named and rubrics.rubric(item.task, item.query):
+            reference = item.answer if item.answer.strip() else item.answer_simplified
+            if has_reference(item := replace(item, answer=reference)):
+                items[item.task, item.query, item.id] = len(items), item
+    models = {model: place for place, model in enumerate(run.manifest().models)}
     answers = []
     for response in run.responses(tasks={task for task, _query, _item in items}):
-        graded_item = items.get((response.task, response.query, response.item))
-        if graded_item is None:
-            continue
-        answer = GradableAnswer(graded_item, response, body_of(response.text).strip())
-        if only is None or answer.code in only:
-            answers.append(answer)
+        place, graded = items.get((response.task, response.query, response.item), (0, None))
+        if graded is not None:
+            answer = GradableAnswer(graded, response, body_of(response.text).strip())
+            if only is None or answer.code in only:
+                answers.append(((place, models.get(response.model, 0)), answer))
     if not answers:
-        skipped = "".join(f"; {count:,} {reason}" for reason, count in left_out.items())
-        raise UsageError("{}: no answers to grade{}", run.path, skipped)
-    if only is not None and len(answers) < len(only):
-        left_out["answers of the sample are not among those"] = len(only) - len(answers)
-    models = {model: place for place, model in enumerate(run.manifest().models)}
-    order = {key: place for place, key in enumerate(items)}
-    answers.sort(
-        key=lambda answer: (
-            order[answer.item.task, answer.item.query, answer.item.id],
-            models.get(answer.response.model, 0),
-        )
-    )
-    return Answers(answers, dict(left_out))
+        raise UsageError("{}: no answers to grade", run.path)
+    return [answer for _place, answer in sorted(answers, key=itemgetter(0))]
 
 
 def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[GradableAnswer]:
     """Every answer of a run to a query that has a rubric, open or not."""
-    return answers_of(run, rubrics, tasks=rubrics.tasks()).judged
+    return answers_of(run, rubrics, tasks=rubrics.tasks())
 
 
 def _tasks_to_grade(

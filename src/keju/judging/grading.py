@@ -8,8 +8,6 @@ from contextlib import suppress
 from itertools import zip_longest
 from typing import NamedTuple
 
-from msgspec import field
-
 from keju.items import PromptScript, Record, Setting, variant_of
 from keju.judging.answers import GradableAnswer, grading_requests
 from keju.judging.grades import LEAST, MOST, grade_in
@@ -106,7 +104,6 @@ class GradingResult(Record, frozen=True, kw_only=True, omit_defaults=False):
     tasks: tuple[TaskGrade, ...]
     repeats: tuple[Agreement, ...] = ()
     judges: tuple[Agreement, ...] = ()
-    left_out: dict[str, int] = field(default_factory=dict)
 
 
 def judgements_of(
@@ -138,9 +135,7 @@ def mean_grades(judgements: Iterable[Judgement]) -> dict[str, dict[str, float]]:
     return dict(grades)
 
 
-def grades_of(
-    judgements: Sequence[Judgement], folder: JudgementFolder, left_out: dict[str, int]
-) -> GradingResult:
+def grades_of(judgements: Sequence[Judgement], folder: JudgementFolder) -> GradingResult:
     """Means with intervals, and agreement of each judge's repeats and of judges."""
     by_task: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
     repeats: dict[tuple[str, str], list[Sequence[float]]] = defaultdict(list)
@@ -159,7 +154,6 @@ def grades_of(
         tasks=tuple(_task_grade(rows, folder) for rows in by_task.values()),
         repeats=agreements(repeats),
         judges=agreements({place: units.values() for place, units in judges.items()}),
-        left_out=left_out,
     )
 
 

@@ -9,9 +9,9 @@ results.
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,7 +42,6 @@ _SAMPLE = (
 
 _LETTER = "k"
 """Before a code in a cell, so that spreadsheets do not read a number."""
-_HEX = re.compile("[0-9a-f]{16}")
 
 
 class RatedAnswer(NamedTuple):
@@ -55,13 +54,6 @@ class RatedAnswer(NamedTuple):
     def human(self) -> float:
         """The mean over the raters."""
         return sum(self.scores.values()) / len(self.scores)
-
-
-class Ratings(NamedTuple):
-    """Rated answers in the sheets' order, and the number of rows without a score."""
-
-    rated: list[RatedAnswer]
-    blank: int
 
 
 def draw_sample(
@@ -93,25 +85,19 @@ def draw_sample(
             {answer.response.model for answers in by_item.values() for answer in answers}
         )
         _generator(f"{seed}:{task}:models").shuffle(models)
-        sample += _in_turns([by_item[item.query, item.id] for item in order], models, per_task)
+        rows = [
+            sorted(by_item[item.query, item.id], key=lambda row: models.index(row.response.model))
+            for item in order
+        ]
+        # Item after item, each with the next model.
+        turns = (
+            row[(place + turn) % len(row)]
+            for turn in range(max(map(len, rows)))
+            for place, row in enumerate(rows)
+            if turn < len(row)
+        )
+        sample += islice(turns, per_task)
     return _generator(f"{seed}:order").sample(sample, len(sample))
-
-
-def _in_turns(
-    waiting: list[list[GradableAnswer]], models: Sequence[str], number: int
-) -> list[GradableAnswer]:
-    """A number of the answers that wait for each item: item after item, model after model."""
-    sample: list[GradableAnswer] = []
-    while len(sample) < number and any(waiting):
-        for answers in waiting[: number - len(sample)]:
-            # Each turn takes the next model, or the nearest after it that answered this item.
-            turns = [
-                (models.index(answer.response.model) - len(sample)) % len(models)
-                for answer in answers
-            ]
-            sample.append(answers.pop(turns.index(min(turns))))
-        waiting = [answers for answers in waiting if answers]
-    return sample
 
 
 def _generator(name: str) -> random.Random:
@@ -148,7 +134,7 @@ def sampled_codes(path: Path) -> frozenset[str]:
         UsageError: there is no such file.
         DataError: it is not a table with such codes.
     """
-    return frozenset(row[CODE] for __, row in _rows_of(path, (CODE,)))
+    return frozenset(row[CODE] for _place, row in _rows_of(path, (CODE,)))
 
 
 def _rows_of(path: Path, columns: Sequence[str]) -> Iterator[tuple[Place, dict[str, str]]]:
@@ -173,17 +159,14 @@ def _rows_of(path: Path, columns: Sequence[str]) -> Iterator[tuple[Place, dict[s
                 n_("{n:,} cell for {} columns", "{n:,} cells for {} columns", len(cells), width)
             )
         row = dict.fromkeys(names, "") | dict(zip(names, map(str.strip, cells), strict=False))
-        code = row[CODE].removeprefix(_LETTER)
-        if not _HEX.fullmatch(code):
-            raise place.error(_("{!r} is not the code of an answer", row[CODE]))
-        yield place, row | {CODE: code}
+        yield place, row | {CODE: row[CODE].removeprefix(_LETTER)}
 
 
-def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> Ratings:
+def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> list[RatedAnswer]:
     """Read one or several sheets of a sample of a run's answers, each with one rater or several.
 
     A sheet is CSV with commas, semicolons or tabs, or .xlsx, with the columns answer_code, rater
-    and score.
+    and score. Rows without a score are skipped. The answers are in the sheets' order.
 
     Raises:
         UsageError: there is no such file.
@@ -192,7 +175,6 @@ def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> Ra
     """
     by_code = {answer.code: answer for answer in answers}
     rated: dict[str, RatedAnswer] = {}
-    blank = 0
     for place, row in (row for path in paths for row in _rows_of(path, _RATING)):
         code, rater = row[CODE], row["rater"]
         if code not in by_code:
@@ -202,7 +184,6 @@ def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> Ra
             )
             raise place.error(_("the run has no answer {!r}", code, hint=hint))
         if not row["score"]:
-            blank += 1
             continue
         if not rater:
             raise place.error(_("no rater is named", hint="Name who rated"))
@@ -218,4 +199,4 @@ def read_ratings(paths: Sequence[Path], answers: Iterable[GradableAnswer]) -> Ra
             raise place.error(_("score is {!r}", row["score"], hint=hint))
     if not rated:
         raise DataError("no answer is rated", file=paths[0], hint="Fill the column score")
-    return Ratings(list(rated.values()), blank)
+    return [*rated.values()]

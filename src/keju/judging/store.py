@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 
 import msgspec
 from msgspec.structs import replace
@@ -146,26 +147,23 @@ def merge_replies(runs: Sequence[RunFolder], merged: RunFolder) -> None:
         DataError: a stored line is damaged.
     """
     rubric_sets = {rubrics.id: rubrics for run in runs for rubrics in stored_rubrics(run)}
-    _join(list(map(ExtractionFolder, runs)), ExtractionFolder(merged))
-    for rubrics in rubric_sets.values():
-        _join([JudgementFolder(run, rubrics) for run in runs], JudgementFolder(merged, rubrics))
-
-
-def _join(sources: Sequence[ReplyFolder], target: ReplyFolder) -> None:
-    sources = [source for source in sources if source.exists()]
-    if not sources:
-        return
-    identities: dict[str, dict[str, str]] = {}
-    slots: set[tuple[str, Slot]] = set()
-    with ResponseStore(target) as store:
-        for source in sources:
-            identities = source.judges() | identities
-            for reply in source.responses():
-                slot = reply.model, Slot(reply.key, reply.item, reply.candidate)
-                if slot not in slots:
-                    slots.add(slot)
-                    store.append(reply)
-        target.admit(identities)
+    folders: list[Callable[[RunFolder], ReplyFolder]] = [ExtractionFolder]
+    folders += [partial(JudgementFolder, rubrics=rubrics) for rubrics in rubric_sets.values()]
+    for folder_of in folders:
+        sources = [source for source in map(folder_of, runs) if source.exists()]
+        if not sources:
+            continue
+        target, identities = folder_of(merged), dict[str, dict[str, str]]()
+        slots: set[tuple[str, Slot]] = set()
+        with ResponseStore(target) as store:
+            for source in sources:
+                identities = source.judges() | identities
+                for reply in source.responses():
+                    slot = reply.model, Slot(reply.key, reply.item, reply.candidate)
+                    if slot not in slots:
+                        slots.add(slot)
+                        store.append(reply)
+            target.admit(identities)
 
 
 def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:

@@ -201,22 +201,9 @@ def _same_gaps(reference: str, hypothesis: str) -> dict[int, int]:
     return gaps
 
 
-_CLASSES = {
-    **dict.fromkeys("，,", "，"),
-    **dict.fromkeys("。．.｡", "。"),
-    **dict.fromkeys("、､", "、"),
-    **dict.fromkeys("；;", "；"),
-    **dict.fromkeys("：:", "："),
-    **dict.fromkeys("？?", "？"),
-    **dict.fromkeys("！!", "！"),
-    **dict.fromkeys('“”「」＂"〝〞〟', "“"),
-    **dict.fromkeys("‘’『』＇'", "‘"),
-    **dict.fromkeys("（(", "（"),
-    **dict.fromkeys("）)", "）"),
-    **dict.fromkeys("《〈", "《"),
-    **dict.fromkeys("》〉", "》"),
-    **dict.fromkeys("—―─…⋯", "—"),
-    **dict.fromkeys("·‧・•", "·"),
-}
-
-"""The class of a punctuation mark, the same for its widths and styles."""
+_ALIKE = (
+    "，,", "。．.｡", "、､", "；;", "：:", "？?", "！!", '“”「」＂"〝〞〟', "‘’『』＇'",
+    "（(", "）)", "《〈", "》〉", "—―─…⋯", "·‧・•",
+)  # fmt: skip
+"""Punctuation marks that differ in width or style only."""
+_CLASSES = {mark: marks[0] for marks in _ALIKE for mark in marks}

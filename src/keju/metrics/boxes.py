@@ -2,7 +2,8 @@
 
 A box is (left, top, right, bottom) in pixels, as continuous edges: a box from 0 to 10 is 10 wide.
 A degenerate box (without area, or with a coordinate that is not finite) overlaps with nothing, but
-is still counted among the given boxes. Boxes are not cut at the picture's edge.
+is still counted among the given boxes. Boxes are not cut at the picture's edge. A row that has not
+four numbers raises `ValueError`; without true boxes metrics raise `UndefinedMetricError`.
 """
 
 from __future__ import annotations
@@ -75,9 +76,6 @@ def to_pixels(boxes: SomeBoxes, convention: BoxConvention, *, width: float, heig
 
     The convention is the one that was declared when asking; it is never inferred from the values.
     Edges that come in the wrong order stay so: the box is degenerate.
-
-    Raises:
-        ValueError: a row hasn't four numbers.
     """
     given = _as_boxes(boxes)
     if convention.axes == "yxyx":
@@ -117,9 +115,6 @@ def iou_matrix(truth: SomeBoxes, predicted: SomeBoxes) -> npt.NDArray[np.float64
     """Intersection over union, 0 to 1, of each of n true boxes with each of m predicted, n x m.
 
     It is 0 for degenerate boxes.
-
-    Raises:
-        ValueError: a row hasn't four numbers.
     """
     left, right = _as_boxes(truth), _as_boxes(predicted)
     left_areas, right_areas = _areas(left), _areas(right)
@@ -138,10 +133,6 @@ def mean_iou(truth: SomeBoxes, predicted: SomeBoxes) -> float:
     """The greatest sum of IoU of boxes matched one to one (Hungarian), over the larger number.
 
     Neither misses nor extras are free: our reading where a paper has no rule.
-
-    Raises:
-        UndefinedMetricError: there are no true boxes.
-        ValueError: a row hasn't four numbers.
     """
     overlaps = _overlaps(truth, predicted)
     total = sum(float(overlaps[pair]) for pair in _assigned(overlaps))
@@ -154,10 +145,6 @@ def box_hits(truth: SomeBoxes, predicted: SomeBoxes) -> BoxHits:
 
     The mean of F1 over .5, .55 … .95 is COCO's range of thresholds without its confidences, which
     language models don't give.
-
-    Raises:
-        UndefinedMetricError: there are no true boxes.
-        ValueError: a row hasn't four numbers.
     """
     overlaps = _overlaps(truth, predicted)
     hits = tuple(_most_pairs(overlaps >= threshold) for threshold in THRESHOLDS)

@@ -5,7 +5,8 @@ expectation over all orders of the tied candidates, each equally likely; the ord
 which many programs use without saying so, is one of these orders. The expectation is computed in
 closed form (McSherry and Najork 2008), never drawn.
 
-A metric is of one query; a benchmark's value is the plain mean over queries.
+A metric is of one query; a benchmark's value is the plain mean over queries. Metrics that count
+relevant candidates raise `UndefinedMetricError` where there is none.
 """
 
 from __future__ import annotations
@@ -54,20 +55,13 @@ def rank(scores: Sequence[float | None], relevant: Collection[int]) -> Ranking:
     Raises:
         ValueError: an index in `relevant` is not a candidate.
     """
-    keys = np.array([-np.inf if score is None else score for score in scores], dtype=np.float64)
-    missing = np.array([score is None for score in scores], dtype=bool) | np.isnan(keys)
-    keys[missing] = -np.inf
-    right = np.zeros(len(keys), dtype=np.int64)
-    if any(not 0 <= index < len(keys) for index in relevant):
-        raise ValueError(f"relevant candidates must be among the {len(keys)} ranked")
-    right[list(relevant)] = 1
-    order = np.lexsort((-keys, missing))
-    keys, missing, right = keys[order], missing[order], right[order]
-    if not len(keys):
-        return Ranking(right, right)
-    new = (keys[1:] != keys[:-1]) | (missing[1:] != missing[:-1])
-    starts = np.flatnonzero(np.concatenate(([True], new)))
-    return Ranking(np.diff(np.append(starts, len(keys))), np.add.reduceat(right, starts))
+    if any(not 0 <= index < len(scores) for index in relevant):
+        raise ValueError(f"relevant candidates must be among the {len(scores)} ranked")
+    # Sorted ascending, and all NaN together at the end.
+    keys = np.array([np.nan if score is None else -score for score in scores], dtype=np.float64)
+    _, groups, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+    right = groups[np.array([*set(relevant)], dtype=np.int64)]
+    return Ranking(sizes, np.bincount(right, minlength=len(sizes)))
 
 
 def accuracy_at(ranking: Ranking, k: int) -> float:
@@ -75,9 +69,6 @@ def accuracy_at(ranking: Ranking, k: int) -> float:
 
     Within the group that the cut at `k` divides, all orders are alike, so the chance of missing
     is hypergeometric.
-
-    Raises:
-        UndefinedMetricError: no candidate is relevant.
     """
     _check_relevant(ranking)
     left = k
@@ -101,9 +92,6 @@ def recall_at(ranking: Ranking, k: int) -> float:
     """Recall@k: the share of the relevant candidates that is among the first `k`.
 
     With R relevant candidates it cannot exceed k / R, e.g. 0.25 at 1 where R is 4.
-
-    Raises:
-        UndefinedMetricError: no candidate is relevant.
     """
     _check_relevant(ranking)
     return hits_at(ranking, k) / ranking.relevant
@@ -115,21 +103,13 @@ def precision_at(ranking: Ranking, k: int) -> float:
 
 
 def average_precision_at(ranking: Ranking, k: int) -> float:
-    """AP@k: precision at each relevant candidate among the first `k`, over all relevant ones.
-
-    Raises:
-        UndefinedMetricError: no candidate is relevant.
-    """
+    """AP@k: precision at each relevant candidate among the first `k`, over all relevant ones."""
     _check_relevant(ranking)
     return float(_precision_at_hits(ranking)[:k].sum()) / ranking.relevant
 
 
 def average_precision(ranking: Ranking) -> float:
-    """AP over all candidates.
-
-    Raises:
-        UndefinedMetricError: no candidate is relevant.
-    """
+    """AP over all candidates."""
     return average_precision_at(ranking, ranking.candidates)
 
 
@@ -140,7 +120,6 @@ def average_precision_of_yes(answers: Sequence[bool | None], relevant: Collectio
     answer is not a yes.
 
     Raises:
-        UndefinedMetricError: no candidate is relevant.
         ValueError: an index in `relevant` is not a candidate.
     """
     yes = [float(answer is True) for answer in answers]

@@ -34,17 +34,3 @@ def above_floor(value: float, floor: float) -> float:
     if floor >= 1.0:
         return 0.0
     return min(1.0, max(0.0, (value - floor) / (1 - floor)))
-
-
-def other_pairs(count: int, *, at_least: int = 200) -> list[tuple[int, int]]:
-    """Pairs of different indices below `count`, for the floor that another item's truth earns.
-
-    Whole rotations (each one a derangement), as many as make `at_least` pairs or as there are
-    different ones: the same for the same `count`, and every index is used equally often.
-    """
-    pairs: list[tuple[int, int]] = []
-    for shift in range(1, count // 2 + 1):
-        if len(pairs) >= at_least:
-            break
-        pairs.extend((index, (index + shift) % count) for index in range(count))
-    return pairs

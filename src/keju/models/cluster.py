@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from keju.clusters import start_ray
-from keju.encoders.folder import best_device
+from keju.encoders.weights import best_device
 from keju.errors import DataError, KejuError, UsageError
 from keju.items import Request
 from keju.models.base import Answer, AskError, Model, ModelOptions

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from keju.encoders.folder import (
+from keju.encoders.weights import (
     LOCAL,
     best_device,
     load_model,

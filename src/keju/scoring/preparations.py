@@ -16,7 +16,7 @@ from keju.metrics.base import TooLongError
 from keju.metrics.boxes import Boxes, box_convention, to_pixels
 from keju.scoring.scoring_sample import ScoringSample, computed_once
 from keju.scoring.short_answer import entity_set
-from keju.text import Layer, Pair, counted_pair, counted_pairs, normalise, parse_number
+from keju.text import LAYERS, Layer, Pair, counted_pair, normalise, parse_number
 from keju.texts import _
 
 if TYPE_CHECKING:
@@ -64,10 +64,8 @@ def raw_pair(sample: ScoringSample) -> Pair:
 @computed_once
 def transcription_pairs(sample: ScoringSample) -> dict[Layer, Pair]:
     """Reference and transcription as OCR scoring counts them, at each layer."""
-    pairs = counted_pairs(sample.reference, sample.answer or "")
-    for pair in pairs.values():
-        check_length(pair)
-    return pairs
+    texts = sample.reference, sample.answer or ""
+    return {layer: check_length(counted_pair(*texts, layer)) for layer in LAYERS}
 
 
 @computed_once

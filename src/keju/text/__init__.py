@@ -29,10 +29,8 @@ separates what an earlier one joined. OCR scoring (`counted`) follows this polic
 """
 
 from keju.items import Script
-from keju.text.character_table import to_half_width
 from keju.text.content import read_content
-from keju.text.conversion import conversion_missing, official_convert
-from keju.text.han import all_han, count_han, han_only, has_han, is_han
+from keju.text.han import all_han, count_han, han_only, has_han, is_han, to_half_width
 from keju.text.normalise import (
     LAYERS,
     Layer,
@@ -40,14 +38,13 @@ from keju.text.normalise import (
     counted,
     counted_alike,
     counted_pair,
-    counted_pairs,
     normalisation_signature,
     normalise,
 )
 from keju.text.numerals import parse_english_number, parse_number
 from keju.text.reasoning import add_reasoning, answer_part
 from keju.text.repeats import unrepeated_share
-from keju.text.scripts import in_script
+from keju.text.scripts import conversion_missing, in_script, official_convert
 
 __all__ = [
     "LAYERS",
@@ -62,7 +59,6 @@ __all__ = [
     "counted",
     "counted_alike",
     "counted_pair",
-    "counted_pairs",
     "han_only",
     "has_han",
     "in_script",

@@ -27,19 +27,17 @@ def read_content(value: object) -> Content:
     A number, a boolean, an object and a list with anything but parts with a `text` are also kept as
     JSON, because an authors' script may not treat them as text.
     """
-    if value is None:
-        return Content("")
-    if isinstance(value, str):
-        return Content(value)
+    if value is None or isinstance(value, str):
+        return Content(value or "")
     if not isinstance(value, list):
         return Content("", json.dumps(value))
     thinking = "".join(_thinking_in(part) for part in value if _is_reasoning(part))
     parts = [part for part in value if not _is_reasoning(part)]
-    text = "".join(map(_text_in, parts))
-    all_parts = bool(value) and all(isinstance(part, dict) for part in value)
-    if all_parts and (thinking or any(map(_has_text, parts))):
-        return Content(text, thinking=thinking)
-    return Content(text, json.dumps(value), thinking)
+    texts = [_text_in(part) for part in parts]
+    is_text = all(isinstance(part, dict) for part in value) and (
+        thinking or any(isinstance(part.get("text"), str) for part in parts)
+    )
+    return Content("".join(texts), "" if is_text else json.dumps(value), thinking)
 
 
 def _is_reasoning(part: object) -> bool:
@@ -62,7 +60,3 @@ def _thinking_in(part: dict[str, object]) -> str:
 def _text_in(part: object) -> str:
     value = part.get("text") if isinstance(part, dict) else part
     return value if isinstance(value, str) else ""
-
-
-def _has_text(part: object) -> bool:
-    return isinstance(part, dict) and isinstance(part.get("text"), str)

@@ -1,10 +1,9 @@
-"""Classification of Han characters."""
+"""Han characters, and tables of characters for `str.translate`."""
 
 from __future__ import annotations
 
 import re
-
-from keju.text.character_table import CharacterTable
+from collections.abc import Callable
 
 _HAN = (
     "\u4e00-\u9fff"  # URO
@@ -20,6 +19,22 @@ _HAN = (
 HAN_RUN = re.compile(f"[{_HAN}]+")
 """One Han character or more, one after another."""
 _OTHER = re.compile(f"[^{_HAN}]")
+
+
+class CharacterTable(dict[int, str]):
+    """The replacement of each character, computed on its first use; "" deletes the character.
+
+    A plain dict raises an exception for each character of a text that it does not have, which takes
+    longer than the conversion of the others.
+    """
+
+    def __init__(self, find: Callable[[str], str]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, code: int) -> str:
+        found = self[code] = self._find(chr(code))
+        return found
 
 
 def is_han(char: str) -> bool:
@@ -53,3 +68,17 @@ def han_only(text: str) -> str:
 
 
 _KEPT = CharacterTable(lambda char: char if is_han(char) else "")
+
+
+def _narrow(char: str) -> str:
+    if char == "\u3000":
+        return " "
+    return chr(ord(char) - 0xFEE0) if 0xFF01 <= ord(char) < 0xFF5F else char
+
+
+_NARROW = CharacterTable(_narrow)
+
+
+def to_half_width(text: str) -> str:
+    """A text of the same length whose full-width forms (Ｙｅｓ, １２, ：) are ASCII."""
+    return text.translate(_NARROW)

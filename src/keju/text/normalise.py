@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
-from functools import cache, partial, reduce
+from collections.abc import Sequence
+from functools import cache, reduce
 from importlib.resources import files
 from typing import Literal, NamedTuple, get_args
 
-from keju.text.character_table import CharacterTable
-from keju.text.han import is_han
+from keju.text.han import CharacterTable, is_han
 
 Layer = Literal["exact", "nfc", "compatibility", "variants", "script"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
 
-_SELECTORS = ((0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+_SELECTORS = (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
 _LIKE_IDEOGRAPHS = {"○": "〇", "◯": "〇", "〻": "々", "⺀": "々"}
 _RADICALS = range(0x2E80, 0x2FE0)
 _IDEOGRAPHIC_DESCRIPTION = {chr(code): 2 for code in range(0x2FF0, 0x2FFC)}
@@ -33,8 +32,7 @@ def normalise(text: str, layer: Layer = "script") -> str:
     simplified ones with OpenCC's t2s, character by character, never by phrases.
     """
     depth = LAYERS.index(layer)
-    text = _composed(text, depth)
-    return text.translate(_characters(depth)) if depth >= 3 else text
+    return _composed(text, depth).translate(_characters(depth))
 
 
 def _composed(text: str, depth: int) -> str:
@@ -77,45 +75,12 @@ def counted_alike(texts: Sequence[str], layer: Layer = "script") -> list[str]:
     """
     depth = LAYERS.index(layer)
     composed = [_composed(text, depth) for text in texts]
-    if _describes(composed):
-        return _count_alike([normalise(text, layer) for text in texts])
+    if any(char in text for text in composed for char in _IDEOGRAPHIC_DESCRIPTION):
+        known: dict[str, str] = {}
+        plain = _characters(depth)
+        composed = [_described(text.translate(plain), known) for text in composed]
     characters = _characters(depth, only_counted=True)  # both conversions in one pass
     return [text.translate(characters) for text in composed]
-
-
-def counted_pairs(reference: str, hypothesis: str) -> dict[Layer, Pair]:
-    """`counted_pair` at each layer, made of the texts of the layer before."""
-    texts, pairs = [reference, hypothesis], dict[Layer, Pair]()
-    pair = Pair(*_count_alike(texts))
-    for layer, step in zip(LAYERS, _steps(), strict=True):
-        before, texts = texts, list(map(step, texts))
-        pair = pair if texts == before else Pair(*_count_alike(texts))
-        pairs[layer] = pair
-    return pairs
-
-
-@cache
-def _steps() -> tuple[Callable[[str], str], ...]:
-    """The conversion that each layer adds to the layer before."""
-    compatible, standard, simplified = _compatible(), _standard(), _simplified()
-    return (
-        str,
-        partial(unicodedata.normalize, "NFC"),
-        lambda text: unicodedata.normalize("NFKC", text.translate(compatible)),
-        lambda text: text.translate(standard),
-        lambda text: text.translate(simplified),
-    )
-
-
-def _count_alike(plain: list[str]) -> list[str]:
-    if _describes(plain):
-        known: dict[str, str] = {}
-        plain = [_described(text, known) for text in plain]
-    return [text.translate(_characters(0, only_counted=True)) for text in plain]
-
-
-def _describes(texts: Sequence[str]) -> bool:
-    return any(char in text for text in texts for char in _IDEOGRAPHIC_DESCRIPTION)
 
 
 def normalisation_signature(layer: Layer) -> str:
@@ -203,8 +168,7 @@ def _standard() -> CharacterTable:
 @cache
 def _compatible() -> CharacterTable:
     known = {line[0]: line[1] for line in _table("radicals.txt")} | _LIKE_IDEOGRAPHS
-    for first, last in _SELECTORS:
-        known |= dict.fromkeys(map(chr, range(first, last + 1)), "")
+    known |= dict.fromkeys(map(chr, _SELECTORS), "")
     return CharacterTable(lambda char: known.get(char, char))
 
 

@@ -5,30 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_DIGITS = {
-    char: value
-    for value, chars in enumerate(
-        (
-            "零〇○",
-            "一壹弌",
-            "二贰貳两兩弍",
-            "三叁參叄弎",
-            "四肆",
-            "五伍",
-            "六陆陸",
-            "七柒",
-            "八捌",
-            "九玖",
-        )
-    )
-    for char in chars
-}
+_CHARACTERS = "零〇○ 一壹弌 二贰貳兩两弍 三叁參叄弎 四肆 五伍 六陆陸 七柒 八捌 九玖"
+_DIGITS = {char: value for value, chars in enumerate(_CHARACTERS.split()) for char in chars}
 _UNITS = {
     "十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000,
     "廿": 20, "卄": 20, "卅": 30, "丗": 30, "卌": 40,
 }  # fmt: skip
 
-_GREAT = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
+_GREAT = {"亿": 10**8, "億": 10**8, "万": 10**4, "萬": 10**4}
 _TENS = "廿卄卅丗卌"
 _CHINESE = "".join([*_DIGITS, *_UNITS, *_GREAT])
 CHINESE_NUMBER = f"[{_CHINESE}]+"
@@ -40,11 +24,8 @@ _ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 _TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
 _TEENS += ["eighteen", "nineteen"]
 _DECADES = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_WORDS = (
-    {"zero": 0}
-    | {word: value for value, word in enumerate([*_ONES, *_TEENS], start=1)}
-    | {word: value for value, word in zip(range(20, 100, 10), _DECADES, strict=True)}
-)
+_WORDS = dict(zip(["zero", *_ONES, *_TEENS], range(20), strict=True))
+_WORDS |= zip(_DECADES, range(20, 100, 10), strict=True)
 _ONE, _TEEN, _TEN = (f"(?:{'|'.join(words)})" for words in (_ONES, _TEENS, _DECADES))
 _SMALL = rf"(?:{_TEN}(?:[-\s]{_ONE}\b)?|{_TEEN}|{_ONE}|zero)"
 ENGLISH_NUMBER = rf"(?:(?:{_ONE}|a)\s+hundred\b(?:\s+(?:and\s+)?{_SMALL}\b)?|{_SMALL}\b)"
@@ -83,7 +64,7 @@ def _chinese(text: str) -> float | None:
     if all(char in _DIGITS for char in text):
         plain = len(text) != 2 or not _DIGITS.keys() - set("零〇○") >= set(text)
         return float("".join(str(_DIGITS[char]) for char in text)) if plain else None
-    for mark, worth in sorted(_GREAT.items(), key=lambda entry: -entry[1]):
+    for mark, worth in _GREAT.items():
         if mark in text:
             before, _, after = text.partition(mark)
             high = _chinese(before) if before else None

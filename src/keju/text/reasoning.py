@@ -58,14 +58,6 @@ class _Mark(NamedTuple):
         return any(not row.shared or row in opened for row in self.rows("close"))
 
 
-class _Marks(NamedTuple):
-    """The patterns of all marks, and what each of their groups means."""
-
-    anywhere: re.Pattern[str]
-    at_start: re.Pattern[str]
-    meanings: dict[str, _Meaning]
-
-
 _FORMS = {
     "<": r"\\?(?:[<＜〈]|&(?:amp;)?(?:lt|#60|#x3c);|\\{1,2}u003c|\\x3c|%3c)",
     ">": r"\\?(?:[>＞〉]|&(?:amp;)?(?:gt|#62|#x3e);|\\{1,2}u003e|\\x3e|%3e)",
@@ -162,16 +154,13 @@ def add_reasoning(content: str, reasoning: str) -> str:
 
 
 def _marks_in(content: str) -> Iterator[_Mark]:
-    known = _marks()
-    begun = known.at_start.match(content)
-    if begun and begun.lastgroup:
-        meaning = known.meanings[begun.lastgroup]
-        yield _Mark(begun.start(begun.lastgroup), begun.end(), meaning)
-    for match in known.anywhere.finditer(content, begun.end() if begun else 0):
-        name = _token_name(match) if match.lastgroup == "token" else match.lastgroup or ""
-        name = name if name in known.meanings else _SUFFIXED.sub("", name)
-        if name in known.meanings:
-            yield _Mark(match.start(), match.end(), known.meanings[name])
+    pattern, meanings = _marks()
+    for match in pattern.finditer(content):
+        group = match.lastgroup or ""
+        name = _token_name(match) if group == "token" else group
+        name = name if name in meanings else _SUFFIXED.sub("", name)
+        if name in meanings:
+            yield _Mark(match.start(group), match.end(), meanings[name])
 
 
 def _token_name(found: re.Match[str]) -> str:
@@ -225,7 +214,8 @@ def _is_mentioned(content: str, mark: _Mark, begins: int) -> bool:
 
 
 @cache
-def _marks() -> _Marks:
+def _marks() -> tuple[re.Pattern[str], dict[str, _Meaning]]:
+    """The pattern of all marks, and what each of its groups, or each name of a token, means."""
     file = resources.files("keju.text").joinpath("data", "reasoning_marks.toml")
     table = msgspec.convert(tomllib.loads(file.read_text("utf-8")), type=_Table)
     kinds: list[tuple[_Kind, _Row, tuple[str, ...]]]
@@ -244,17 +234,12 @@ def _marks() -> _Marks:
     groups: dict[bool, list[str]] = {True: [], False: []}
     # The longer of two spellings that begin alike comes first.
     for number, (starts, text) in enumerate(sorted(spelled, key=lambda pair: -len(pair[1]))):
-        meaning = spelled[starts, text]
-        if _TOKEN_AS_SPELLED.fullmatch(text):
-            meanings[text.lower()] = meaning
-            continue
-        meanings[f"m{number}"] = meaning
-        pattern = "".join(_FORMS.get(char, re.escape(char)) for char in text)
-        case = "i" if "<" in text else ""
-        groups[starts].append(f"(?P<m{number}>(?{case}:{pattern}))")
+        is_token = _TOKEN_AS_SPELLED.fullmatch(text)
+        meanings[text.lower() if is_token else f"m{number}"] = spelled[starts, text]
+        if not is_token:
+            pattern = "".join(_FORMS.get(char, re.escape(char)) for char in text)
+            case = "i" if "<" in text else ""
+            groups[starts].append(f"(?P<m{number}>(?{case}:{pattern}))")
     first = re.escape("<＜〈&\\%") + "".join({text[0] for _, text in spelled if text[0] != "<"})
-    return _Marks(
-        re.compile(rf"(?=[{first}])(?:{'|'.join(groups[False])}|{_TOKEN})"),
-        re.compile(rf"\s*(?:{'|'.join(groups[True])})"),
-        meanings,
-    )
+    anywhere = rf"(?=[{first}])(?:{'|'.join(groups[False])}|{_TOKEN})"
+    return re.compile(rf"\A\s*(?:{'|'.join(groups[True])})|{anywhere}"), meanings

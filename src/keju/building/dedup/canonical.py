@@ -17,7 +17,7 @@ from rapidfuzz.distance import Levenshtein
 
 from keju.definitions import options_of, query_of
 from keju.items import Item
-from keju.text.character_table import to_half_width
+from keju.text.han import to_half_width
 from keju.text.normalise import normalise
 
 SAME_ANSWER = 0.95

@@ -81,15 +81,13 @@ def agreement_table(agreements: Sequence[Agreement], title: str) -> Table:
 
 
 def grade_lines(graded: GradingResult) -> Iterator[str]:
-    """The meaning of the table's columns, and skipped answers."""
+    """The meaning of the table's columns, and a reason why grades are missing."""
     yield _(
         "Grades of 0 to 10 by the rubrics {}; an empty answer is 0. An answer that the judge did "
         "not grade is not in the mean. A failed call of the model counts as 0; 'graded only' is "
         "the mean without these",
         graded.rubrics,
     )
-    for why, count in graded.left_out.items():
-        yield _("Not graded: {:,} {}", count, translate(why))
     for judge, reason in {row.judge: row.seen[0] for row in graded.tasks if row.seen}.items():
         yield _("{} gave no grade in some replies, such as: {}", judge, translate(reason))
 
@@ -264,12 +262,6 @@ def alignment_lines(found: Alignment) -> Iterator[str]:
             "'a person' is each rater against the mean of the other raters of the same answer. "
             "Judges in this table are compared with the same means, over answers with two raters "
             "or more: a judge with the values of 'a person' does about as well as one more person"
-        )
-    if found.blank:
-        yield n_(
-            "{n:,} row has no score and are skipped",
-            "{n:,} rows have no score and are skipped",
-            found.blank,
         )
     for judge, count in found.ungraded.items():
         yield _("{} has no grade for {:,} of {:,} rated answers", judge, count, found.answers)
