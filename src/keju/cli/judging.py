@@ -166,6 +166,15 @@ def grade(
     folder = _open(run, rubrics)
     codes = sampled_codes(only) if only else None
     answers = answers_of(folder.run, folder.rubrics, tasks=task, only=codes)
+    if codes and (absent := len(codes) - len(answers)):
+        note(
+            n_(
+                "{n:,} answer of {} is not graded: the run has no such answer to these tasks",
+                "{n:,} answers of {} are not graded: the run has no such answers to these tasks",
+                absent,
+                only,
+            )
+        )
     complete = True
     if model:
         complete = _ask(

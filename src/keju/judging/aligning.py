@@ -83,14 +83,16 @@ def align(rated: Sequence[RatedAnswer], grades: Grades) -> Alignment:
         tasks[task] = [row for row in rated if row.answer.item.task == task]
     if len(tasks) > 1:
         tasks[""] = rated
+    ids = {row.answer.id for row in rated}
+    judges = {judge: of_judge for judge, of_judge in grades.items() if ids & of_judge.keys()}
     points, alignments, ungraded = list[Point](), list[TaskAlignment](), dict[str, int]()
-    for judge, by_answer in grades.items():
+    for judge, by_answer in judges.items():
         for task, rows in tasks.items():
             graded = [row for row in rows if row.answer.id in by_answer]
             if pairs := [(row, row.human, by_answer[row.answer.id]) for row in graded]:
                 alignments.append(_task_alignment(judge, task, pairs, MEASURES))
         graded = [row for row in rated if row.answer.id in by_answer]
-        if graded and len(graded) < len(rated):
+        if len(graded) < len(rated):
             ungraded[judge] = len(rated) - len(graded)
         points += [
             Point(
@@ -112,7 +114,7 @@ def align(rated: Sequence[RatedAnswer], grades: Grades) -> Alignment:
         leave_one_out=tuple(
             alignment
             for task, rows in tasks.items()
-            for alignment in _leave_one_out(task, rows, grades)
+            for alignment in _leave_one_out(task, rows, judges)
         ),
         ungraded=ungraded,
         points=tuple(points),
