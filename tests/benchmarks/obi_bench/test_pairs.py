@@ -31,10 +31,7 @@ def test_the_sources_are_those_of_the_published_registry(shared: Path) -> None:
 
 def test_the_numbers_of_every_source_make_its_printed_size() -> None:
     for source in sources("classification") + sources("retrieval"):
-        drawn = (
-            source.gallery.classes * (source.gallery.references + source.gallery.queries)
-            + source.gallery.distractors
-        )
+        drawn = source.classes * (source.references + source.queries) + source.distractors
         assert drawn == source.images
     for source in sources("deciphering"):
         assert sum(source.subsets.values()) == source.images

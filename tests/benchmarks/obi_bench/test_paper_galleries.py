@@ -10,9 +10,9 @@ TASKS = ("rejoining", "classification", "retrieval")
 
 def drawn(source: Source) -> int:
     """The candidates of a query as a reader draws them; without classes, all other images."""
-    if not source.gallery.classes:
+    if not source.classes:
         return source.images - 1
-    return source.gallery.classes * source.gallery.references + source.gallery.distractors
+    return source.classes * source.references + source.distractors
 
 
 def test_the_galleries_have_the_sizes_that_the_readers_draw() -> None:

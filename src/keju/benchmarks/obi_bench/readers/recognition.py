@@ -11,15 +11,16 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from keju.benchmarks.obi_bench.readers.sources import (
-    BENCHMARK,
     Source,
     SourceSettings,
     add_queries,
     by_source,
     images_in,
+    item_of,
     note_unlike_print,
     read_descriptions,
     reader_of,
+    store_image,
 )
 from keju.datasets.readers.base import join_names, source_bytes
 from keju.datasets.readers.boxes import (
@@ -33,10 +34,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import xml_roots
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
-from keju.items import Item
 from keju.texts import _, n_
-
-_TASK = "recognition"
 
 _NEGATIVES = "negatives"
 """The folder of images without any inscription."""
@@ -113,6 +111,7 @@ def read_recognition(
     table = read_descriptions(source) or {}
     described = {path: cells["description"] for path, cells in table.items()}
     shared = settings.description or source.describes
+
     counts: Counter[str] = Counter()
     images: list[Path] = []
     dropped: list[str] = []
@@ -128,11 +127,12 @@ def read_recognition(
         images.append(path)
         what = described.get(path) or shared
         answers = {"Yes-or-No": "yes", "How": str(len(fitted.boxes))}
-        pattern = _pattern(source, writer, path, data)
+        pattern = item_of(source, source.name_of(path), writer.add_image(data, str(path)))
         add_queries(writer, pattern, ({"What": what} if what else {}) | answers)
         add_queries(writer, replace(pattern, boxes=fitted.boxes), {"Where": ""})
     for path in negatives:
-        add_queries(writer, _pattern(source, writer, path, source_bytes(path)), {"Yes-or-No": "no"})
+        pattern = item_of(source, source.name_of(path), store_image(writer, path))
+        add_queries(writer, pattern, {"Yes-or-No": "no"})
     yield from box_notes(counts)
     if dropped:
         yield n_(
@@ -164,19 +164,6 @@ def read_recognition(
     yield from note_unlike_print(source, len(images))
 
 
-def _pattern(source: Source, writer: DatasetWriter, path: Path, data: bytes) -> Item:
-    """The item of an image without a query, which its items share."""
-    ref = writer.add_image(data, str(path))
-    return Item(
-        id=f"{source.name}/{source.name_of(path)}",
-        benchmark=BENCHMARK,
-        task=_TASK,
-        images=(ref,),
-        group=ref.sha256,
-        metadata=source.about | {"file": source.name_of(path)},
-    )
-
-
 def _guess(listing: Listing) -> tuple[float, str]:
     """Recognise images with boxes by the beginnings of files."""
     forms, _unknown = recognise_boxes(listing.files, listing.text, listing.images)
@@ -188,4 +175,4 @@ def _guess(listing: Listing) -> tuple[float, str]:
     return (0.8 if set(forms) == {"table"} else 0.9 if forms else 0.0), ""
 
 
-READER = reader_of(_TASK, RecognitionSettings, by_source(read_recognition), _guess)
+READER = reader_of("recognition", RecognitionSettings, by_source(read_recognition), _guess)

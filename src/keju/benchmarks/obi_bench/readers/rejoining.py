@@ -6,26 +6,28 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from keju.benchmarks.obi_bench.readers.sources import (
-    BENCHMARK,
     Source,
     SourceSettings,
     add_queries,
     by_source,
     images_in,
+    item_of,
     note_unlike_print,
     preset,
+    read_columns,
     reader_of,
+    store_image,
 )
-from keju.datasets.readers.base import files_under, join_names, source_bytes, source_text
+from keju.datasets.readers.base import files_under, join_names, source_text
 from keju.datasets.readers.images import ImageFinder
-from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.records import Place, cell_text, map_fields
-from keju.datasets.readers.tables import all_rows
+from keju.datasets.readers.records import Place
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, shortened
-from keju.items import ImageRef, Item
+from keju.items import ImageRef
 from keju.texts import _, n_
 
 Adjacency = dict[str, set[str]]
@@ -125,31 +127,26 @@ def _pairs(file: Path) -> Iterator[tuple[Place, str, str, bool]]:
 
     The last value is whether the two adjoin.
     """
-    if file.suffix.casefold() == ".txt":
-        for number, text in enumerate(source_text(file).split("\n"), start=1):
-            if text.strip() and not text.startswith(("#", "img_source")):
-                line = Place(file, f"line {number}")
-                match = re.fullmatch(_PRESET.line, text.strip())
-                if not match:
-                    raise line.error(
-                        _("{!r} is not a pair of names", shortened(text)),
-                        _("Write two names a line, or a CSV with the columns fragment and adjoins"),
-                    )
-                adjoin = match["label"] != "0" and match["apart"] != "1"
-                yield line, match["fragment"], match["adjoins"], adjoin
+    if file.suffix.casefold() != ".txt":
+        for line, cells in read_columns(file, _PRESET.columns, {"label"}, logged=True):
+            label = cells.get("label", "1").casefold().removesuffix(".0")
+            if label not in _LABELS:
+                raise line.error(
+                    _("{!r} does not say whether the two adjoin", label[:40], hint="Write 1 or 0")
+                )
+            yield line, cells["fragment"], cells["adjoins"], _LABELS[label]
         return
-    rows = all_rows(file)
-    records = [cells for _place, cells in rows]
-    fields = map_fields(file, records, _PRESET.columns, optional={"label"})
-    import_log().columns(fields, rows[0].cells)
-    for line, cells in rows:
-        texts = {role: cell_text(cells.get(key), key, line).strip() for role, key in fields.items()}
-        label = texts.get("label", "1").casefold().removesuffix(".0")
-        if label not in _LABELS:
-            raise line.error(
-                _("{!r} does not say whether the two adjoin", label[:40], hint="Write 1 or 0")
-            )
-        yield line, texts["fragment"], texts["adjoins"], _LABELS[label]
+    for number, text in enumerate(source_text(file).split("\n"), start=1):
+        if text.strip() and not text.startswith(("#", "img_source")):
+            line = Place(file, f"line {number}")
+            match = re.fullmatch(_PRESET.line, text.strip())
+            if not match:
+                raise line.error(
+                    _("{!r} is not a pair of names", shortened(text)),
+                    _("Write two names a line, or a CSV with the columns fragment and adjoins"),
+                )
+            adjoin = match["label"] != "0" and match["apart"] != "1"
+            yield line, match["fragment"], match["adjoins"], adjoin
 
 
 def _add_items(source: Source, writer: DatasetWriter, joins: Adjacency) -> None:
@@ -162,7 +159,7 @@ def _add_items(source: Source, writer: DatasetWriter, joins: Adjacency) -> None:
     first: dict[str, str] = {}
     for name in joins:
         path = source.folder / name
-        refs[name] = writer.add_image(source_bytes(path), str(path))
+        refs[name] = store_image(writer, path)
         same = first.setdefault(refs[name].sha256, name)
         if same != name:
             raise DataError("the same image as {}", same, file=path, hint="Keep one of them")
@@ -170,16 +167,12 @@ def _add_items(source: Source, writer: DatasetWriter, joins: Adjacency) -> None:
     # Galleries of hundreds share their references, so that a dataset of all pairs stays small.
     for name, neighbours in joins.items():
         others = [other for other in joins if other != name]
-        relevant = tuple(n for n, other in enumerate(others, 1) if other in neighbours)
-        if relevant:
-            pattern = Item(
-                id=f"{source.name}/{name}",
-                benchmark=BENCHMARK,
-                task=_PRESET.task,
+        if neighbours:
+            pattern = replace(
+                item_of(source, name, refs[name]),
                 images=(refs[name], *(refs[other] for other in others)),
-                relevant=relevant,
+                relevant=tuple(n for n, other in enumerate(others, 1) if other in neighbours),
                 group=f"{source.name}/{bones[name]}",
-                metadata=source.about | {"file": name},
             )
             add_queries(writer, pattern)
 

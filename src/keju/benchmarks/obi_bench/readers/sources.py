@@ -1,4 +1,4 @@
-"""OBI-Bench's eleven sources, as data of ``obi-TASK.toml``, and the images in their folders.
+"""OBI-Bench's eleven sources, as data of ``obi-TASK.toml``, and what its five formats share.
 
 Images are of classes by their paths alone; no image is opened here.
 """
@@ -6,11 +6,11 @@ Images are of classes by their paths alone; no image is opened here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -24,20 +24,21 @@ from keju.datasets.readers.base import (
     is_litter,
     join_names,
     plain_name,
+    source_bytes,
 )
 from keju.datasets.readers.images import image_below
+from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.records import cell_text, map_fields
+from keju.datasets.readers.records import Place, cell_text, map_fields
 from keju.datasets.readers.tables import all_rows, find_table
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task
 from keju.errors import DataError, KejuError, UsageError, error_text
 from keju.files import shipped_toml
-from keju.items import Item, Record
+from keju.items import ImageRef, Item, Record
 from keju.settings import Settings
 from keju.texts import _, n_
 
-BENCHMARK = "OBI-Bench"
 TASKS = ("recognition", "rejoining", "classification", "retrieval", "deciphering")
 
 DESCRIPTIONS = "descriptions"
@@ -59,53 +60,37 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
 
 T = TypeVar("T", bound=SourceSettings)
 
-ReadSources = Callable[[Sequence["Source"], DatasetWriter, T], Iterator[str]]
-"""Adds the items of the sources in a folder; yields notes for the user."""
-
-
-class Rule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A regular expression of paths, whose groups are the class and metadata.
-
-    With `skip` an image is not used; a note counts those of each text, which may name a group.
-    """
-
-    path: str
-    skip: str = ""
-
-
-class Draw(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The numbers of a draw: 0 classes are all, 0 distractors as many as the other images.
-
-    A class has `references` that queries are compared with (retrieval: that are relevant) and
-    `queries`; `distractors` are images of other classes.
-    """
-
-    classes: int = 0
-    references: int = 0
-    queries: int = 0
-    distractors: int = 0
-
 
 class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One source of images, with the numbers that OBI-Bench prints of it; 0 where it prints none.
 
+    `paths` are regular expressions whose groups are the class and metadata. With a text an image is
+    not used; a note counts those of each text, which may name a group.
+
+    A class has `references` that queries are compared with (retrieval: that are relevant) and
+    `queries`; `distractors` are images of other classes. 0 `classes` are all, 0 `distractors` as
+    many as the other images.
+
     `subsets` counts images by kind of character, `variants` those of one radical; `describes`
-    answers What where nothing else does. `folder` contains the files of a source that is read, and
+    answers What where nothing else does. `codes` are the meanings of groups of paths, and
+    `characters` those of classes or ids. `folder` contains the files of a source that is read, and
     `src` is the path that was imported.
     """
 
-    name: str = ""
-    task: str = ""
+    name: str
+    task: str
     type: str = ""
     images: int = 0
     spellings: tuple[str, ...] = ()
-    paths: tuple[Rule, ...] = ()
-    gallery: Draw = Draw()
+    paths: dict[str, str] = msgspec.field(default_factory=dict)
+    classes: int = 0
+    references: int = 0
+    queries: int = 0
+    distractors: int = 0
     subsets: dict[str, int] = msgspec.field(default_factory=dict)
     variants: int = 1
     describes: str = ""
-    eras: dict[str, str] = msgspec.field(default_factory=dict)
-    origins: dict[str, str] = msgspec.field(default_factory=dict)
+    codes: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     characters: dict[str, str] = msgspec.field(default_factory=dict)
     folder: Path = Path()
     src: Path = Path()
@@ -120,26 +105,24 @@ class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return path.relative_to(self.folder).as_posix()
 
     def match(self, path: str) -> tuple[str, dict[str, str]]:
-        """Why a path is skipped (empty if not) and its groups, by the first rule that fits it.
+        """Why a path is skipped (empty if not) and its groups, by the first expression that fits.
 
         Without groups where none fits it.
         """
-        for rule in self.paths:
-            if match := re.fullmatch(rule.path, path):
+        for expression, reason in self.paths.items():
+            if match := re.fullmatch(expression, path):
                 groups = {key: text for key, text in match.groupdict().items() if text}
-                return rule.skip.format_map(groups), groups
+                return reason.format_map(groups), groups
         return "", {}
 
 
 class Preset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The sources of one task as data. The files explain their keys."""
+    """The sources of one task as data, and what `every` one shares; the files explain the keys."""
 
-    task: str
-    what: str = ""
-    layout: str = ""
-    sources: dict[str, Source]
-    paths: tuple[Rule, ...] = ()
-    gallery: Draw = Draw()
+    what: str
+    layout: str
+    sources: dict[str, dict[str, Any]]
+    every: dict[str, Any] = msgspec.field(default_factory=dict)
     columns: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     pairs: str = ""
     line: str = ""
@@ -149,70 +132,20 @@ class Preset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 @cache
 def preset(task_id: str) -> Preset:
     """The preset of a task."""
-    package = "keju.benchmarks.obi_bench.readers"
-    shipped = shipped_toml(package, f"obi-{task_id}.toml", Preset)
-    sources = {
-        name: replace(source, name=name, task=task_id, paths=source.paths or shipped.paths)
-        for name, source in shipped.sources.items()
-    }
-    return replace(shipped, sources=sources)
+    return shipped_toml("keju.benchmarks.obi_bench.readers", f"obi-{task_id}.toml", Preset)
 
 
+@cache
 def sources(*tasks: str) -> tuple[Source, ...]:
     """The sources of tasks, or all eleven, in the order of the presets."""
-    return tuple(source for name in tasks or TASKS for source in preset(name).sources.values())
+    return tuple(_source(name, each) for each in tasks or TASKS for name in preset(each).sources)
 
 
-def sources_in(src: Path, task_id: str, name: str = "") -> list[Source]:
-    """The sources of a task whose files are in a folder.
-
-    The source called `name`, if that is given; else those that the folders in `src` are named
-    after, where those of other tasks are skipped; else the one that `src` itself is named after;
-    else a source of the user's own, without printed numbers.
-
-    Raises:
-        UsageError: `name` is a source of another task.
-        DataError: no folder; folders of sources beside others; a source whose name is not UTF-8.
-    """
-    if not src.is_dir():
-        raise DataError("expected a folder", file=src, hint="See: keju data detect SRC")
+def _source(name: str, task_id: str) -> Source:
+    """The source of that name, or one of the user's own, without printed numbers."""
     shipped = preset(task_id)
-    names = ", ".join(shipped.sources)
-    folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
-    source_of_folder = {path: source for path in folders if (source := source_called(path.name))}
-    if name or not source_of_folder:
-        name = name or src.resolve().name
-        check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
-        own = Source(name=name, task=task_id, paths=shipped.paths, gallery=shipped.gallery)
-        source = source_called(name) or own
-        if source.task != task_id:
-            raise UsageError(
-                "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, names
-            )
-        return [replace(source, folder=src, src=src)]
-    located = [
-        replace(source, folder=path, src=src)
-        for source in shipped.sources.values()
-        for path, named_source in source_of_folder.items()
-        if named_source == source
-    ]
-    # OBC beside EVOBC repeats some of its images.
-    strange = [
-        path.name
-        for path in folders
-        if path not in source_of_folder
-        and not any(source.match(f"{path.name}/-")[0] for source in located)
-    ]
-    if strange or not located:
-        raise DataError(
-            "expected folders called after sources of {} ({}); found also {}",
-            task_id,
-            names,
-            join_names(strange or [path.name for path in folders]),
-            file=src,
-            hint="Move the others elsewhere, or name one source for all: --option source=NAME",
-        )
-    return located
+    own = {"name": name, "task": task_id}
+    return msgspec.convert(shipped.every | shipped.sources.get(name, {}) | own, Source)
 
 
 def source_called(name: str) -> Source | None:
@@ -221,6 +154,61 @@ def source_called(name: str) -> Source | None:
         if plain_name(name) in map(plain_name, (source.name, *source.spellings)):
             return source
     return None
+
+
+def sources_in(src: Path, task_id: str, name: str = "") -> list[Source]:
+    """The sources of a task whose files are in a folder.
+
+    The source called `name`, if that is given; else those that the folders in `src` are named
+    after, where those of other tasks are skipped; else the one that `src` itself is named after;
+    else a source of the user's own.
+
+    Raises:
+        UsageError: `name` is a source of another task.
+        DataError: no folder; folders of sources beside others; a source whose name is not UTF-8.
+    """
+    if not src.is_dir():
+        raise DataError("expected a folder", file=src, hint="See: keju data detect SRC")
+    names = ", ".join(preset(task_id).sources)
+    source_of = {
+        path: source_called(path.name)
+        for path in sorted(src.iterdir())
+        if path.is_dir() and not is_litter(path.name)
+    }
+    if name or not any(source_of.values()):
+        name = name or src.resolve().name
+        check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
+        source = source_called(name) or _source(name, task_id)
+        if source.task != task_id:
+            raise UsageError(
+                "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, names
+            )
+        return [replace(source, folder=src, src=src)]
+    located = [
+        replace(source, folder=path, src=src)
+        for source in sources(task_id)
+        for path, named_source in source_of.items()
+        if named_source == source
+    ]
+    # OBC beside EVOBC repeats some of its images.
+    strange = [
+        path.name
+        for path, named_source in source_of.items()
+        if not (named_source or any(source.match(f"{path.name}/-")[0] for source in located))
+    ]
+    if strange or not located:
+        raise DataError(
+            "expected folders called after sources of {} ({}); found also {}",
+            task_id,
+            names,
+            join_names(strange or [path.name for path in source_of]),
+            file=src,
+            hint="Move the others elsewhere, or name one source for all: --option source=NAME",
+        )
+    return located
+
+
+# ---- the files of a source
 
 
 def images_in(source: Source) -> dict[str, Path]:
@@ -243,10 +231,37 @@ def images_in(source: Source) -> dict[str, Path]:
     return images
 
 
+def read_columns(
+    file: Path,
+    columns: Mapping[str, Sequence[str]],
+    optional: Collection[str],
+    *,
+    logged: bool = False,
+) -> Iterator[tuple[Place, dict[str, str]]]:
+    """The lines of a table: the place of each, and its texts by column.
+
+    Args:
+        file: the table.
+        columns: the names that each column may have.
+        optional: the columns that may be missing.
+        logged: whether a note lists the columns that are used.
+
+    Raises:
+        DataError: a column is missing, or the table or a cell is not readable.
+    """
+    rows = all_rows(file)
+    fields = map_fields(file, [cells for _place, cells in rows], columns, optional)
+    if logged:
+        import_log().columns(fields, rows[0].cells)
+    for place, cells in rows:
+        texts = {role: cell_text(cells.get(key), key, place) for role, key in fields.items()}
+        yield place, {role: text.strip() for role, text in texts.items()}
+
+
 def read_descriptions(source: Source) -> dict[Path, dict[str, str]] | None:
     """The lines of the table ``descriptions`` by their image; None if the source has no such table.
 
-    A line has a text for each column, empty for a missing cell, and its place as ``line``. Images
+    A line has a text for each column, empty for a missing one, and its place as ``line``. Images
     are named from the source's folder on, or from the folder ``images`` in it.
 
     Raises:
@@ -256,17 +271,11 @@ def read_descriptions(source: Source) -> dict[Path, dict[str, str]] | None:
     file = find_table(source.folder, DESCRIPTIONS)
     if file is None:
         return None
-    rows = all_rows(file)
-    roles = {column: [column] for column in _COLUMNS}
-    fields = map_fields(file, [cells for _place, cells in rows], roles, optional=_COLUMNS[2:])
     folders = (source.folder, source.folder / "images")
     described: dict[Path, dict[str, str]] = {}
-    for line, cells in rows:
-        texts = dict.fromkeys(_COLUMNS, "")
-        for role, key in fields.items():
-            texts[role] = cell_text(cells.get(key), key, line).strip()
-        image, frequency = texts["image"], texts["frequency"]
-        path = image_below(folders, image, file=line.file, item=line.item)
+    for line, cells in read_columns(file, {name: [name] for name in _COLUMNS}, _COLUMNS[2:]):
+        image, frequency = cells["image"], cells.get("frequency", "")
+        path = image_below(folders, image, file=file, item=line.item)
         if path is None:
             hint = _("Put it there, or remove the line")
             raise line.error(_("the image {!r} is missing", image), hint)
@@ -276,8 +285,28 @@ def read_descriptions(source: Source) -> dict[Path, dict[str, str]] | None:
         if frequency and not (frequency.isascii() and frequency.isdigit()):
             problem = _("the frequency {!r} is not a number", frequency[:20])
             raise line.error(problem, _("Write digits"))
-        described[path] = texts | {"line": line.item}
+        described[path] = dict.fromkeys(_COLUMNS, "") | cells | {"line": line.item}
     return described
+
+
+# ---- items and notes
+
+
+def store_image(writer: DatasetWriter, path: Path) -> ImageRef:
+    """Add the image of a file."""
+    return writer.add_image(source_bytes(path), str(path))
+
+
+def item_of(source: Source, name: str, image: ImageRef) -> Item:
+    """An item of an image without a query; the image is its own group."""
+    return Item(
+        id=f"{source.name}/{name}",
+        benchmark="OBI-Bench",
+        task=source.task,
+        images=(image,),
+        group=image.sha256,
+        metadata=source.about | {"file": name},
+    )
 
 
 def add_queries(
@@ -295,6 +324,12 @@ def note_unlike_print(source: Source, images: int) -> Iterator[str]:
         # The images of rejoining are fragments.
         noun = _("fragments") if source.task == "rejoining" else _("images")
         yield _("{} {}; the paper has {}", images, noun, source.images)
+
+
+# ---- the formats
+
+ReadSources = Callable[[Sequence[Source], DatasetWriter, T], Iterator[str]]
+"""Adds the items of the sources in a folder; yields notes for the user."""
 
 
 def by_source(
@@ -325,7 +360,6 @@ def reader_of(
         guess: of files whose folders are not named after any source: how well they fit, 0 if not,
             and the source that they are of, empty for one of the user's own.
     """
-    shipped = preset(task_id)
 
     def read(src: Path, writer: DatasetWriter, settings: T) -> Iterator[str]:
         located = sources_in(src, task_id, settings.source)
@@ -354,4 +388,5 @@ def reader_of(
             return Detection(fit / 2, what, missing=error_text(error))
         return Detection(fit, what, {"source": name} if name else {})
 
+    shipped = preset(task_id)
     return Reader(f"obi-{task_id}", shipped.what, shipped.layout, read, settings_type, detect)
