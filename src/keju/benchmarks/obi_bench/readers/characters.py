@@ -63,9 +63,7 @@ class ClassSettings(DrawSettings, frozen=True, kw_only=True):
     classes: Annotated[
         int | None,
         Meta(
-            description="this many classes (the paper's sweep: 10, 20, 30, 50, 100; by default as "
-            "many as the paper has, of a source of your own all)",
-            ge=1,
+            description="number of classes (default: the paper's, or all of your own source)", ge=1
         ),
     ] = None
 
@@ -75,10 +73,7 @@ class ClassificationSettings(ClassSettings, frozen=True, kw_only=True):
 
     mixed: Annotated[
         bool,
-        Meta(
-            description="yes: the classes of all sources make one gallery, as in the paper's sweep "
-            "(default no: a gallery each)"
-        ),
+        Meta(description="yes: one gallery of all sources, as in the paper's sweep (default no)"),
     ] = False
 
 
@@ -88,8 +83,8 @@ class RetrievalSettings(ClassSettings, frozen=True, kw_only=True):
     distractors: Annotated[
         int | None,
         Meta(
-            description="this many images of other classes (default the paper's, of a source of "
-            "your own as many as there are queries and relevant images)",
+            description="number of images of other classes (default: the paper's, or as many "
+            "as there are queries and relevant images)",
             ge=1,
         ),
     ] = None
@@ -110,11 +105,6 @@ class Crop(NamedTuple):
     def path(self) -> Path:
         """Its file."""
         return self.source.folder / self.name
-
-    @property
-    def id(self) -> str:
-        """Its name in ids and notes."""
-        return f"{self.source.name}/{self.key}"
 
     @property
     def owner(self) -> str:
@@ -146,12 +136,8 @@ def read_classes(
 ) -> tuple[Source, Classes, list[str]]:
     """The images of a source by class, as the preset's expressions of paths say, and notes.
 
-    The source that is returned has the characters of its folder.
-
-    Args:
-        source: the source.
-        seed: decides the order in each class.
-        strict: refuse an image whose path fits no expression; else it is in no class.
+    The source that is returned has the characters of its folder. Where it is not `strict`, an image
+    whose path fits no expression is in no class.
 
     Raises:
         DataError: no images, or none that is used; a name that is not UTF-8, a link that leads out
@@ -176,37 +162,27 @@ def read_classes(
             "the path of the image is not one of the layout of {}",
             source.name,
             file=source.folder / (unfit or names)[0],
-            hint=_(
-                "Move or remove it, or add what is missing. See: keju data formats obi-{}",
-                source.task,
-            ),
         )
     notes: list[str] = [
         n_("skipped {n:,} image: {}", "skipped {n:,} images: {}", count, name)
         for name, count in sorted(skipped.items())
     ]
-    drawn = {label: _order_of(crops, seed) for label, crops in classes.items()}
-    return source, drawn, notes
+    return source, {label: _order_of(crops, seed) for label, crops in classes.items()}, notes
 
 
 def _read_characters(source: Source) -> dict[str, str]:
     """The characters of the preset, or of a table: by its name, then the one least deep."""
-    files = [
-        path
-        for path in files_under(source.folder, {"json"})
-        if path.name.casefold() in CHARACTER_TABLES and not source.match(source.name_of(path))[0]
-    ]
+    below = files_under(source.folder, {"json"})
     # In the folder that was given, beside the source's own: Key&Value.json beside EVOBC/.
-    tables = (path for path in source.src.iterdir() if path.name.casefold() in CHARACTER_TABLES)
-    files = files or [kept_inside(path, source.src) for path in tables]
-    if not files:
-        return source.characters
-
-    def order(path: Path) -> tuple[int, int, Path]:
-        return CHARACTER_TABLES.index(path.name.casefold()), len(path.parts), path
-
-    content = json_in(min(files, key=order), dict[str, str | int])
-    return {key: str(value) for key, value in content.items()}
+    beside = source.src.iterdir()
+    used = (path for path in below if not source.match(source.name_of(path))[0])
+    for paths in (list(used), list(beside)):
+        for name in CHARACTER_TABLES:
+            if files := [path for path in paths if path.name.casefold() == name]:
+                file = min(files, key=lambda path: (len(path.parts), path))
+                content = json_in(kept_inside(file, source.src), dict[str, str | int])
+                return {key: str(value) for key, value in content.items()}
+    return source.characters
 
 
 def character_of(source: Source, *keys: str) -> str:
@@ -284,7 +260,8 @@ class Copies:
         copies = self._copies.get(crop.path, [crop])
         if len({copy.owner for copy in copies}) == 1:
             return copies
-        self._of_classes.add(" = ".join(sorted(copy.id for copy in copies)[:3]))
+        ids = sorted(f"{copy.source.name}/{copy.key}" for copy in copies)
+        self._of_classes.add(" = ".join(ids[:3]))
         return []
 
     def draw(self, crops: Iterable[Crop], count: int) -> list[Crop]:
@@ -318,8 +295,8 @@ def draw_classes(
 ) -> tuple[dict[str, list[Crop]], list[str]]:
     """`count` classes (None for all), in the order of their names, each with the images it needs.
 
-    They are drawn in an order of which a smaller number is always the beginning, so a sweep
-    continues with what it has. Also returns the names of the classes that are too small.
+    A smaller number is always the beginning, so a sweep continues with what it has. Also returns
+    the names of the classes that are too small.
 
     Raises:
         DataError: fewer classes than that have enough different images.

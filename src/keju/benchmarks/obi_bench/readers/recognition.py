@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta
@@ -43,23 +42,14 @@ _NEGATIVES = "negatives"
 class RecognitionSettings(SourceSettings, frozen=True, kw_only=True):
     """The options of ``obi-recognition``."""
 
-    description: Annotated[
-        str,
-        Meta(description="the answer to What for every image that descriptions.csv does not name"),
-    ] = ""
+    description: Annotated[str, Meta(description="the answer to What where no table has one")] = ""
     skip_faulty: Annotated[
         bool,
-        Meta(
-            description="yes: skip boxes without area, or outside their image by more than a pixel "
-            "(default no)"
-        ),
+        Meta(description="yes: skip boxes without area or outside their image (default no)"),
     ] = False
     skip_missing: Annotated[
         bool,
-        Meta(
-            description="yes: skip images without boxes, and boxes of images that are missing "
-            "(default no)"
-        ),
+        Meta(description="yes: skip images without boxes and boxes without image (default no)"),
     ] = False
 
 
@@ -79,7 +69,7 @@ def read_recognition(
     yield from annotations.notes
     boxed = [path for path in paths if annotations.of.get(path)]
     negatives = [path for path in paths if _NEGATIVES in source.name_of(path).split("/")[:-1]]
-    if boxed_negatives := set(boxed) & set(negatives):
+    if boxed_negatives := set(negatives).intersection(boxed):
         raise DataError(
             "boxes on images of {}: {}",
             _NEGATIVES,
@@ -87,34 +77,32 @@ def read_recognition(
             file=source.folder,
             hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
         )
-    used, files = {*boxed, *negatives}, annotations.files
-    if bare := [path for path in paths if path not in used]:
+    if bare := sorted({*paths}.difference(boxed, negatives), key=source.name_of):
+        files = annotations.files
         names = (
             source.name_of(path) + (f" (nothing in {files[path].name})" if path in files else "")
             for path in bare
-        )
-        hint = _(
-            "Draw them; or move images without characters into a folder {}; or skip them: "
-            "--option skip-missing=yes",
-            _NEGATIVES,
         )
         note = n_(
             "{n:,} image without boxes: {}",
             "{n:,} images without boxes: {}",
             len(bare),
             join_names(names),
-            hint=hint,
         )
         if not settings.skip_missing:
-            raise DataError(note, file=source.folder)
+            hint = _(
+                "Draw them; or move images without characters into a folder {}; or skip them: "
+                "--option skip-missing=yes",
+                _NEGATIVES,
+            )
+            raise DataError(note, file=source.folder, hint=hint)
         yield _("skipped {}", note)
     table = read_descriptions(source) or {}
     described = {path: cells["description"] for path, cells in table.items()}
     shared = settings.description or source.describes
-
     counts: Counter[str] = Counter()
-    images: list[Path] = []
     dropped: list[str] = []
+    undescribed = 0
     for path in boxed:
         data = source_bytes(path)
         fitted = fit_boxes(
@@ -124,7 +112,7 @@ def read_recognition(
         if not fitted.boxes:
             dropped.append(path.name)
             continue
-        images.append(path)
+        undescribed += not described.get(path)
         what = described.get(path) or shared
         answers = {"Yes-or-No": "yes", "How": str(len(fitted.boxes))}
         pattern = item_of(source, source.name_of(path), writer.add_image(data, str(path)))
@@ -146,7 +134,6 @@ def read_recognition(
             "no {}, so a model that always says yes is right in Yes-or-No, as in the paper",
             _NEGATIVES,
         )
-    undescribed = sum(not described.get(path) for path in images)
     if undescribed and not shared:
         yield n_(
             "{n:,} image is not asked What: nothing describes them",
@@ -161,7 +148,7 @@ def read_recognition(
             "give yours with --option description=TEXT",
             undescribed,
         )
-    yield from note_unlike_print(source, len(images))
+    yield from note_unlike_print(source, len(boxed) - len(dropped))
 
 
 def _guess(listing: Listing) -> tuple[float, str]:

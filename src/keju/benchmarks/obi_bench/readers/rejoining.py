@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -30,9 +30,6 @@ from keju.errors import DataError, shortened
 from keju.items import ImageRef
 from keju.texts import _, n_
 
-Adjacency = dict[str, set[str]]
-"""Of each fragment, by its path under the source, those that adjoin it."""
-
 _PRESET = preset("rejoining")
 _PAIRS = re.compile(_PRESET.pairs, re.IGNORECASE)
 _LABELS = {"1": True, "true": True, "0": False, "false": False, "": False}
@@ -44,8 +41,8 @@ def read_rejoining(
     """Make items of each fragment against all others; a bone is a group.
 
     Raises:
-        DataError: no fragments, no file of pairs, one that names a fragment that is not there, or
-            adjoins a fragment to itself or to another bone's.
+        DataError: no fragments, two of the same image, no file of pairs, one that names a fragment
+            that is not there, or adjoins a fragment to itself or to another bone's.
     """
     images = images_in(source)
     suffixes = {"csv", "tsv", "jsonl", "json", "parquet", "xlsx", "txt"}
@@ -59,11 +56,37 @@ def read_rejoining(
             file=source.folder,
             hint=_("Write it, or rename its file (see keju data formats obi-rejoining)"),
         )
-    joins, apart = _joins_in(source, images, files)
-    alone = [fragment for fragment, others in joins.items() if not others]
-    if len(alone) == len(joins):
-        raise DataError("no two fragments adjoin", file=source.folder, hint="Name the pairs")
-    _add_items(source, writer, joins)
+    finder = ImageFinder([source.folder], images.values())
+    neighbours: dict[str, set[str]] = {name: set() for name in images}
+    apart = 0
+    for file in files:
+        for line, *pair, adjoin in _pairs(file):
+            one, other = (_fragment(source, finder, name, line) for name in pair)
+            if one == other or one.rpartition("/")[0] != other.rpartition("/")[0]:
+                problem = _("{} and {} are one fragment, or in folders of two bones", one, other)
+                raise line.error(problem, hint=_("Remove the pair"))
+            if adjoin:
+                neighbours[one].add(other)
+                neighbours[other].add(one)
+            else:
+                apart += 1
+    refs: dict[str, ImageRef] = {}
+    first: dict[str, str] = {}
+    for name, path in images.items():
+        refs[name] = store_image(writer, path)
+        if (same := first.setdefault(refs[name].sha256, name)) != name:
+            raise DataError("the same image as {}", same, file=path, hint="Keep one of them")
+    bones = _bones(neighbours)
+    for name in filter(neighbours.get, images):
+        # Galleries of hundreds share their references, so that a dataset of all pairs stays small.
+        others = [other for other in images if other != name]
+        pattern = replace(
+            item_of(source, name, refs[name]),
+            images=(refs[name], *(refs[other] for other in others)),
+            relevant=tuple(n for n, other in enumerate(others, 1) if other in neighbours[name]),
+            group=f"{source.name}/{bones[name]}",
+        )
+        add_queries(writer, pattern)
     if files[0].stem.casefold() != "adjacency":
         yield _("pairs read from {}", join_names(map(source.name_of, files)))
     if apart:
@@ -72,54 +95,14 @@ def read_rejoining(
             "skipped {n:,} pairs declared not to adjoin",
             apart,
         )
-    if alone:
+    if alone := [name for name in images if not neighbours[name]]:
         yield n_(
             "{n:,} fragment adjoins none, so they are only candidates: {}",
             "{n:,} fragments adjoin none, so they are only candidates: {}",
             len(alone),
             join_names(alone),
         )
-    yield from note_unlike_print(source, len(joins))
-
-
-def _joins_in(
-    source: Source, images: Mapping[str, Path], files: list[Path]
-) -> tuple[Adjacency, int]:
-    """Which fragments adjoin, as the files of pairs say, and how many pairs they say do not."""
-    finder = ImageFinder([source.folder], images.values())
-    joins: Adjacency = {name: set() for name in images}
-    apart = 0
-    for file in files:
-        for line, *names, adjoin in _pairs(file):
-            fragment, neighbour = (_fragment(source, finder, name, line) for name in names)
-            if fragment == neighbour:
-                raise line.error(_("{} adjoins itself", fragment), hint=_("Remove the pair"))
-            if fragment.rpartition("/")[0] != neighbour.rpartition("/")[0]:
-                problem = _("{} and {} are in folders of different bones", fragment, neighbour)
-                raise line.error(problem, hint=_("Remove the pair"))
-            if adjoin:
-                joins[fragment].add(neighbour)
-                joins[neighbour].add(fragment)
-            else:
-                apart += 1
-    return joins, apart
-
-
-def _fragment(source: Source, finder: ImageFinder, name: str, line: Place) -> str:
-    """The path of the fragment that a pair names, which is in the folders that the name gives."""
-    path = finder.find(name, line)
-    fragment = source.name_of(path) if path else ""
-    folders = [part for part in re.split(r"[/\\]+", name) if part not in {"", ".", ".."}][:-1]
-    ends = zip(reversed(folders), reversed(fragment.split("/")[:-1]), strict=False)
-    if not fragment or any(one.casefold() != other.casefold() for one, other in ends):
-        raise line.error(
-            _(
-                "the source has no image {!r}",
-                shortened(name),
-                hint="Write the path from the source's folder on, or remove the line",
-            )
-        )
-    return fragment
+    yield from note_unlike_print(source, len(images))
 
 
 def _pairs(file: Path) -> Iterator[tuple[Place, str, str, bool]]:
@@ -128,12 +111,11 @@ def _pairs(file: Path) -> Iterator[tuple[Place, str, str, bool]]:
     The last value is whether the two adjoin.
     """
     if file.suffix.casefold() != ".txt":
-        for line, cells in read_columns(file, _PRESET.columns, {"label"}, logged=True):
+        for line, cells in read_columns(file, _PRESET.columns, {"label"}, noted=True):
             label = cells.get("label", "1").casefold().removesuffix(".0")
             if label not in _LABELS:
-                raise line.error(
-                    _("{!r} does not say whether the two adjoin", label[:40], hint="Write 1 or 0")
-                )
+                problem = _("{!r} does not say whether the two adjoin", label[:40])
+                raise line.error(problem, _("Write 1 or 0"))
             yield line, cells["fragment"], cells["adjoins"], _LABELS[label]
         return
     for number, text in enumerate(source_text(file).split("\n"), start=1):
@@ -149,45 +131,27 @@ def _pairs(file: Path) -> Iterator[tuple[Place, str, str, bool]]:
             yield line, match["fragment"], match["adjoins"], adjoin
 
 
-def _add_items(source: Source, writer: DatasetWriter, joins: Adjacency) -> None:
-    """Add the items of each fragment that another one adjoins, against all others.
-
-    Raises:
-        DataError: two fragments are the same image.
-    """
-    refs: dict[str, ImageRef] = {}
-    first: dict[str, str] = {}
-    for name in joins:
-        path = source.folder / name
-        refs[name] = store_image(writer, path)
-        same = first.setdefault(refs[name].sha256, name)
-        if same != name:
-            raise DataError("the same image as {}", same, file=path, hint="Keep one of them")
-    bones = _bones(joins)
-    # Galleries of hundreds share their references, so that a dataset of all pairs stays small.
-    for name, neighbours in joins.items():
-        others = [other for other in joins if other != name]
-        if neighbours:
-            pattern = replace(
-                item_of(source, name, refs[name]),
-                images=(refs[name], *(refs[other] for other in others)),
-                relevant=tuple(n for n, other in enumerate(others, 1) if other in neighbours),
-                group=f"{source.name}/{bones[name]}",
-            )
-            add_queries(writer, pattern)
+def _fragment(source: Source, finder: ImageFinder, name: str, line: Place) -> str:
+    """The path of the fragment that a pair names, which is in the folders that the name gives."""
+    path = finder.find(name, line)
+    fragment = source.name_of(path) if path else ""
+    folders = [part for part in re.split(r"[/\\]+", name) if part not in {"", ".", ".."}][:-1]
+    ends = zip(reversed(folders), reversed(fragment.split("/")[:-1]), strict=False)
+    if not fragment or any(one.casefold() != other.casefold() for one, other in ends):
+        problem = _("the source has no image {!r}", shortened(name))
+        hint = _("Write the path from the source's folder on, or remove the line")
+        raise line.error(problem, hint)
+    return fragment
 
 
-def _bones(joins: Adjacency) -> dict[str, str]:
+def _bones(neighbours: dict[str, set[str]]) -> dict[str, str]:
     """The bone of each fragment: its folder, or the first of those that it hangs together with."""
-    bones: dict[str, str] = {}
-    for name in joins:
-        if folder := name.rpartition("/")[0]:
-            bones[name] = folder
-        elif name not in bones:
-            waiting = {name}
-            while waiting:
-                bones[other := waiting.pop()] = name
-                waiting |= joins[other] - bones.keys()
+    bones = {name: name.rpartition("/")[0] for name in neighbours}
+    for name in neighbours:
+        waiting = set() if bones[name] else {name}
+        while waiting:
+            bones[other := waiting.pop()] = name
+            waiting |= {each for each in neighbours[other] if not bones[each]}
     return bones
 
 

@@ -6,7 +6,7 @@ Images are of classes by their paths alone; no image is opened here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -49,13 +49,7 @@ _COLUMNS = ("image", "description", "character", "subset", "frequency")
 class SourceSettings(Settings, frozen=True, kw_only=True):
     """The option that all formats share."""
 
-    source: Annotated[
-        str,
-        Meta(
-            description="the source, where its folder is not called so; any other folder is one of "
-            "its own"
-        ),
-    ] = ""
+    source: Annotated[str, Meta(description="the source, where its folder is not called so")] = ""
 
 
 T = TypeVar("T", bound=SourceSettings)
@@ -156,6 +150,10 @@ def source_called(name: str) -> Source | None:
     return None
 
 
+def _tasks_called(names: Iterable[str]) -> set[str]:
+    return {source.task for name in names if (source := source_called(name))}
+
+
 def sources_in(src: Path, task_id: str, name: str = "") -> list[Source]:
     """The sources of a task whose files are in a folder.
 
@@ -170,12 +168,8 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[Source]:
     if not src.is_dir():
         raise DataError("expected a folder", file=src, hint="See: keju data detect SRC")
     names = ", ".join(preset(task_id).sources)
-    source_of = {
-        path: source_called(path.name)
-        for path in sorted(src.iterdir())
-        if path.is_dir() and not is_litter(path.name)
-    }
-    if name or not any(source_of.values()):
+    folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
+    if name or not any(source_called(path.name) for path in folders):
         name = name or src.resolve().name
         check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
         source = source_called(name) or _source(name, task_id)
@@ -187,21 +181,20 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[Source]:
     located = [
         replace(source, folder=path, src=src)
         for source in sources(task_id)
-        for path, named_source in source_of.items()
-        if named_source == source
+        for path in folders
+        if source_called(path.name) == source
     ]
+    others = [path.name for path in folders if not source_called(path.name)]
     # OBC beside EVOBC repeats some of its images.
     strange = [
-        path.name
-        for path, named_source in source_of.items()
-        if not (named_source or any(source.match(f"{path.name}/-")[0] for source in located))
+        name for name in others if not any(source.match(f"{name}/-")[0] for source in located)
     ]
     if strange or not located:
         raise DataError(
             "expected folders called after sources of {} ({}); found also {}",
             task_id,
             names,
-            join_names(strange or [path.name for path in source_of]),
+            join_names(strange or [path.name for path in folders]),
             file=src,
             hint="Move the others elsewhere, or name one source for all: --option source=NAME",
         )
@@ -219,12 +212,7 @@ def images_in(source: Source) -> dict[str, Path]:
     """
     images = {source.name_of(path): path for path in image_files(source.folder)}
     if not images:
-        raise DataError(
-            "the folder has no images of {}",
-            source.name,
-            file=source.folder,
-            hint=_("See the layout: keju data formats obi-{}", source.task),
-        )
+        raise DataError("the folder has no images of {}", source.name, file=source.folder)
     for name, path in images.items():
         for part in () if name.isascii() else name.split("/"):
             check_name(part, path)
@@ -233,25 +221,22 @@ def images_in(source: Source) -> dict[str, Path]:
 
 def read_columns(
     file: Path,
-    columns: Mapping[str, Sequence[str]],
+    names: Mapping[str, Sequence[str]],
     optional: Collection[str],
     *,
-    logged: bool = False,
+    noted: bool = False,
 ) -> Iterator[tuple[Place, dict[str, str]]]:
     """The lines of a table: the place of each, and its texts by column.
 
-    Args:
-        file: the table.
-        columns: the names that each column may have.
-        optional: the columns that may be missing.
-        logged: whether a note lists the columns that are used.
+    `names` are those that each column may have; `optional` columns may be missing. Where it is
+    `noted`, the import reports the columns that are used.
 
     Raises:
         DataError: a column is missing, or the table or a cell is not readable.
     """
     rows = all_rows(file)
-    fields = map_fields(file, [cells for _place, cells in rows], columns, optional)
-    if logged:
+    fields = map_fields(file, [cells for _place, cells in rows], names, optional)
+    if noted:
         import_log().columns(fields, rows[0].cells)
     for place, cells in rows:
         texts = {role: cell_text(cells.get(key), key, place) for role, key in fields.items()}
@@ -268,8 +253,7 @@ def read_descriptions(source: Source) -> dict[Path, dict[str, str]] | None:
         DataError: the source has several tables, a column or an image is missing, a frequency is
             not a whole number, or an image is listed twice.
     """
-    file = find_table(source.folder, DESCRIPTIONS)
-    if file is None:
+    if (file := find_table(source.folder, DESCRIPTIONS)) is None:
         return None
     folders = (source.folder, source.folder / "images")
     described: dict[Path, dict[str, str]] = {}
@@ -353,12 +337,8 @@ def reader_of(
 ) -> Reader[T]:
     """The format of a task.
 
-    Args:
-        task_id: the task.
-        settings_type: the options.
-        read_sources: the function that imports.
-        guess: of files whose folders are not named after any source: how well they fit, 0 if not,
-            and the source that they are of, empty for one of the user's own.
+    Of files whose folders are not named after any source, `guess` returns how well they fit, 0 if
+    not, and the source that they are of, empty for one of the user's own.
     """
 
     def read(src: Path, writer: DatasetWriter, settings: T) -> Iterator[str]:
@@ -368,11 +348,9 @@ def reader_of(
 
     def detect(listing: Listing) -> Detection | None:
         own_name = listing.root.resolve().name
-        # The tasks of the sources that folders, else the folder itself, are named after.
         tops = {path.parts[0] for path in listing.files if len(path.parts) > 1}
-        tasks = {source.task for name in tops if (source := source_called(name))}
-        if not tasks and (source := source_called(own_name)):
-            tasks = {source.task}
+        # The tasks of the sources that folders, else the folder itself, are named after.
+        tasks = _tasks_called(tops) or _tasks_called([own_name])
         if not (listing.src.is_dir() and listing.images) or (tasks and task_id not in tasks):
             return None
         fit, name = (1.0, "") if tasks else guess(listing)
@@ -383,7 +361,7 @@ def reader_of(
         images = n_("{n:,} image", "{n:,} images", len(listing.images))
         what = _("OBI-Bench's {}: {}", task_id, images)
         try:
-            sources_in(listing.src, task_id, name or ("" if tasks else own_name))
+            sources_in(listing.src, task_id, name)
         except KejuError as error:
             return Detection(fit / 2, what, missing=error_text(error))
         return Detection(fit, what, {"source": name} if name else {})
