@@ -21,10 +21,9 @@ from keju.benchmarks.obi_bench.readers.sources import (
     DESCRIPTIONS,
     Source,
     SourceSettings,
-    add_queries,
+    add_items,
     by_source,
     images_in,
-    item_of,
     note_unlike_print,
     preset,
     read_descriptions,
@@ -47,8 +46,6 @@ CHARACTER_TABLES = ("id_to_chinese.json", "key&value.json")
 
 _LONGEST = 4
 """Characters of a folder's name that is itself a character, perhaps with its variants."""
-
-_RADICAL = "radical"
 
 
 class DrawSettings(SourceSettings, frozen=True, kw_only=True):
@@ -406,14 +403,16 @@ def read_galleries(
         for query in queries:
             relevant = (n for n, crop in enumerate(references, 1) if crop.owner == query.owner)
             image = store_image(writer, query.path)
-            pattern = replace(
-                item_of(query.source, query.key, image),
+            add_items(
+                writer,
+                query.source,
+                query.key,
+                image,
                 images=(image, *gallery),
                 relevant=tuple(relevant),
                 group=query.owner,
                 metadata=query.about | ({"gallery": MIXED_GALLERY} if mixed else {}),
             )
-            add_queries(writer, pattern)
     numbers = [f"{name} {count}" for name, count in counts.items()]
     if mixed and settings.classes and len(set(counts.values())) > 1:
         yield _("classes that do not divide evenly: {}", listed(numbers))
@@ -493,8 +492,8 @@ def read_deciphering(
             if group != crop.owner:
                 unknown.append(cells["line"])
                 metadata[DECIPHERED] = "no"
-        pattern = replace(item_of(source, crop.key, image), group=group, metadata=metadata)
-        add_queries(writer, pattern, {"What": description, "How": ""})
+        answers = {"What": description, "How": ""}
+        add_items(writer, source, crop.key, image, answers, group=group, metadata=metadata)
     writer.declare(seed=settings.seed)
     yield from note_unlike_print(source, len(lines) - len(unknown))
     if bare:
@@ -515,10 +514,9 @@ def _metadata(crop: Crop, count: int, cells: Mapping[str, str]) -> dict[str, str
     metadata = crop.source.about
     if count:
         subset, subsets = tier_of(count), crop.source.subsets
-        if _RADICAL in subsets:
-            subset = _RADICAL
-        elif subsets and subset not in subsets:
-            subset = ""
+        if subsets and subset not in subsets:
+            # All characters of a source with one subset are of it: radicals.
+            subset = next(iter(subsets)) if len(subsets) == 1 else ""
         metadata = crop.about | _filled({"frequency": str(count), "subset": subset})
     frequency = int(cells.get("frequency") or 0)
     return metadata | _filled(

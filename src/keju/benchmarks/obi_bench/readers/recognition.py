@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from msgspec import Meta
-from msgspec.structs import replace
 
 from keju.benchmarks.obi_bench.readers.sources import (
     Source,
     SourceSettings,
-    add_queries,
+    add_items,
     by_source,
     images_in,
-    item_of,
     note_unlike_print,
     read_descriptions,
     reader_of,
@@ -115,12 +113,12 @@ def read_recognition(
         undescribed += not described.get(path)
         what = described.get(path) or shared
         answers = {"Yes-or-No": "yes", "How": str(len(fitted.boxes))}
-        pattern = item_of(source, source.name_of(path), writer.add_image(data, str(path)))
-        add_queries(writer, pattern, ({"What": what} if what else {}) | answers)
-        add_queries(writer, replace(pattern, boxes=fitted.boxes), {"Where": ""})
+        name, image = source.name_of(path), writer.add_image(data, str(path))
+        add_items(writer, source, name, image, ({"What": what} if what else {}) | answers)
+        add_items(writer, source, name, image, {"Where": ""}, boxes=fitted.boxes)
     for path in negatives:
-        pattern = item_of(source, source.name_of(path), store_image(writer, path))
-        add_queries(writer, pattern, {"Yes-or-No": "no"})
+        image = store_image(writer, path)
+        add_items(writer, source, source.name_of(path), image, {"Yes-or-No": "no"})
     yield from box_notes(counts)
     if dropped:
         yield n_(

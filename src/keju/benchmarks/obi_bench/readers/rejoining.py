@@ -6,15 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from keju.benchmarks.obi_bench.readers.sources import (
     Source,
     SourceSettings,
-    add_queries,
+    add_items,
     by_source,
     images_in,
-    item_of,
     note_unlike_print,
     preset,
     read_columns,
@@ -80,13 +77,15 @@ def read_rejoining(
     for name in filter(neighbours.get, images):
         # Galleries of hundreds share their references, so that a dataset of all pairs stays small.
         others = [other for other in images if other != name]
-        pattern = replace(
-            item_of(source, name, refs[name]),
+        add_items(
+            writer,
+            source,
+            name,
+            refs[name],
             images=(refs[name], *(refs[other] for other in others)),
             relevant=tuple(n for n, other in enumerate(others, 1) if other in neighbours[name]),
             group=f"{source.name}/{bones[name]}",
         )
-        add_queries(writer, pattern)
     if files[0].stem.casefold() != "adjacency":
         yield _("pairs read from {}", join_names(map(source.name_of, files)))
     if apart:

@@ -29,7 +29,7 @@ from keju.datasets.readers.base import (
 from keju.datasets.readers.images import image_below
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.records import Place, cell_text, map_fields
+from keju.datasets.readers.records import Place, cell_text
 from keju.datasets.readers.tables import all_rows, find_table
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task
@@ -228,14 +228,28 @@ def read_columns(
 ) -> Iterator[tuple[Place, dict[str, str]]]:
     """The lines of a table: the place of each, and its texts by column.
 
-    `names` are those that each column may have; `optional` columns may be missing. Where it is
-    `noted`, the import reports the columns that are used.
+    `names` are those that each column may have, compared as by `plain_name`: the first one that
+    exists. `optional` columns may be missing. Where it is `noted`, the import reports the columns
+    that are used.
 
     Raises:
         DataError: a column is missing, or the table or a cell is not readable.
     """
     rows = all_rows(file)
-    fields = map_fields(file, [cells for _place, cells in rows], names, optional)
+    heads = list(dict.fromkeys(head for _place, cells in rows for head in cells))
+    plain = {plain_name(head): head for head in reversed(heads)}
+    fields: dict[str, str] = {}
+    for role, known in names.items():
+        if fitting := [name for name in map(plain_name, known) if name in plain]:
+            fields[role] = plain[fitting[0]]
+        elif role not in optional:
+            problem = _(
+                "no field for the {} (expected {}); found the fields {}",
+                role,
+                " or ".join(known),
+                ", ".join(heads[:30]),
+            )
+            raise DataError(problem, file=file, hint=_("Rename it to {}", known[0]))
     if noted:
         import_log().columns(fields, rows[0].cells)
     for place, cells in rows:
@@ -281,25 +295,30 @@ def store_image(writer: DatasetWriter, path: Path) -> ImageRef:
     return writer.add_image(source_bytes(path), str(path))
 
 
-def item_of(source: Source, name: str, image: ImageRef) -> Item:
-    """An item of an image without a query; the image is its own group."""
-    return Item(
-        id=f"{source.name}/{name}",
-        benchmark="OBI-Bench",
-        task=source.task,
-        images=(image,),
-        group=image.sha256,
-        metadata=source.about | {"file": name},
-    )
-
-
-def add_queries(
-    writer: DatasetWriter, pattern: Item, answers: Mapping[str, str] = MappingProxyType({})
+def add_items(
+    writer: DatasetWriter,
+    source: Source,
+    name: str,
+    image: ImageRef,
+    answers: Mapping[str, str] = MappingProxyType({}),
+    **fields: object,
 ) -> None:
-    """Add an item for each query with an answer, or for all of the task; the query ends its id."""
-    for query in answers or [query.name for query in task(pattern.task).queries]:
-        item = replace(pattern, id=f"{pattern.id}#{query}", query=query)
-        writer.add(replace(item, answer=answers.get(query, "")))
+    """Add an item of an image for each query with an answer, or for all of the task.
+
+    The query ends the id. The image is its own group, unless `fields` have another one.
+    """
+    for query in answers or [query.name for query in task(source.task).queries]:
+        item = Item(
+            id=f"{source.name}/{name}#{query}",
+            benchmark="OBI-Bench",
+            task=source.task,
+            query=query,
+            images=(image,),
+            answer=answers.get(query, ""),
+            group=image.sha256,
+            metadata=source.about | {"file": name},
+        )
+        writer.add(replace(item, **fields))
 
 
 def note_unlike_print(source: Source, images: int) -> Iterator[str]:
