@@ -13,7 +13,9 @@ from keju.benchmarks.obi_bench.readers.sources import sources
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
+from keju.files import sha256_file
 from keju.items import Item
+from keju.published import paper_galleries
 from tests.support.planning import requests
 from tests.support.released import obi_classes, obi_rejoining, picture, put
 
@@ -31,10 +33,22 @@ def test_the_sources_are_those_of_the_published_registry(shared: Path) -> None:
 
 def test_the_numbers_of_every_source_make_its_printed_size() -> None:
     for source in sources("classification") + sources("retrieval"):
-        drawn = source.classes * (source.references + source.queries) + source.distractors
-        assert drawn == source.images
+        images = source.references + source.queries
+        assert source.classes * images + source.distractors == source.images
     for source in sources("deciphering"):
         assert sum(source.subsets.values()) == source.images
+
+
+def test_the_papers_galleries_have_the_sizes_that_the_readers_draw() -> None:
+    for name in ("rejoining", "classification", "retrieval"):
+        # Without classes, all other images are candidates of a query.
+        drawn = [
+            (source.name, source.classes * source.references + source.distractors
+             or source.images - 1)
+            for source in sources(name)
+        ]  # fmt: skip
+        assert list(paper_galleries(name).items()) == drawn
+    assert paper_galleries("recognition") == paper_galleries("T1") == {}
 
 
 def shown(item: Item, files: dict[str, str]) -> list[str]:
@@ -42,8 +56,6 @@ def shown(item: Item, files: dict[str, str]) -> list[str]:
 
 
 def files_in(src: Path) -> dict[str, str]:
-    from keju.files import sha256_file
-
     return {sha256_file(path): path.relative_to(src).as_posix() for path in src.rglob("*.png")}
 
 

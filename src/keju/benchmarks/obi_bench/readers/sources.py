@@ -280,7 +280,7 @@ def read_descriptions(source: Source) -> dict[Path, dict[str, str]] | None:
         if path in described:
             hint = _("Keep one of the two lines")
             raise line.error(_("{} is in an earlier line too", image), hint)
-        if frequency and not (frequency.isascii() and frequency.isdigit()):
+        if frequency and not re.fullmatch("[0-9]{1,9}", frequency):
             problem = _("the frequency {!r} is not a number", frequency[:20])
             raise line.error(problem, _("Write digits"))
         described[path] = dict.fromkeys(_COLUMNS, "") | cells | {"line": line.item}
