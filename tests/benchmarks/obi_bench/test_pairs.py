@@ -178,6 +178,8 @@ def test_a_mixed_gallery_shares_the_classes_and_says_how_they_divide(read, tmp_p
     assert done.manifest.made["classes"] == "HWOBC 4, Oracle-50K 3, OBI125 3"
     apart = read("obi-classification", tmp_path / "all", classes="4")
     assert all(len(item.images) == 5 for item in apart.items)
+    with pytest.raises(DataError, match="0 of its 5 classes have 5 different images"):
+        read("obi-classification", tmp_path / "all", classes="2", mixed="yes")
 
 
 def test_classes_that_all_repeat_their_images_are_too_few(read, tmp_path: Path) -> None:

@@ -257,6 +257,14 @@ def test_each_picture_is_asked_what_and_how_and_only_what_has_an_answer(
     assert list(validate(done.path)) == []
 
 
+def test_a_frequency_of_thousands_of_digits_is_refused(read, tmp_path: Path) -> None:
+    obi_deciphering(tmp_path / "s")
+    listed = tmp_path / "s/descriptions.csv"
+    put(listed, listed.read_text().replace("700", "7" * 5000))
+    with pytest.raises(DataError, match=r"line 3: the frequency '7{20}' is not a number"):
+        read("obi-deciphering", tmp_path / "s")
+
+
 @pytest.mark.parametrize(
     ("frequency", "tier"),
     [(501, "tier-1"), (500, "tier-2"), (101, "tier-2"), (100, "tier-3"), (11, "tier-3"), (10, "")],
