@@ -169,11 +169,10 @@ def read_classes(
 
 def _read_characters(source: Source) -> dict[str, str]:
     """The characters of the preset, or of a table: by its name, then the one least deep."""
-    below = files_under(source.folder, {"json"})
+    tables = files_under(source.folder, {"json"})
+    own_tables = [path for path in tables if not source.match(source.name_of(path))[0]]
     # In the folder that was given, beside the source's own: Key&Value.json beside EVOBC/.
-    beside = source.src.iterdir()
-    used = (path for path in below if not source.match(source.name_of(path))[0])
-    for paths in (list(used), list(beside)):
+    for paths in (own_tables, list(source.src.iterdir())):
         for name in CHARACTER_TABLES:
             if files := [path for path in paths if path.name.casefold() == name]:
                 file = min(files, key=lambda path: (len(path.parts), path))
@@ -300,19 +299,19 @@ def draw_classes(
     """
     needed = source.references + source.queries
     small = {label for label, crops in classes.items() if len(crops) < needed}
-    drawn: dict[str, list[Crop]] = {}
+    sample: dict[str, list[Crop]] = {}
     for label in draw_order(classes.keys() - small, seed, source.name, "classes"):
-        if len(drawn) == count:
+        if len(sample) == count:
             break
         crops = copies.draw(classes[label], needed)
         if len(crops) == needed:
-            drawn[label] = crops
+            sample[label] = crops
         else:
             small.add(label)
-    if len(drawn) < (count or 1):
+    if len(sample) < (count or 1):
         raise DataError(
             "{} of its {} classes have {} different images; wanted are {}",
-            len(drawn),
+            len(sample),
             len(classes),
             needed,
             count or 1,
@@ -320,11 +319,11 @@ def draw_classes(
             hint="A class needs its references and queries, each an image of its own. Ask for "
             "fewer classes with --option classes=N; with mixed=yes, N is divided among all sources",
         )
-    return dict(sorted(drawn.items())), sorted(small)
+    return dict(sorted(sample.items())), sorted(small)
 
 
 def draw_distractors(
-    source: Source, classes: Classes, drawn: Classes, copies: Copies, count: int, seed: str
+    source: Source, classes: Classes, sample: Classes, copies: Copies, count: int, seed: str
 ) -> list[Crop]:
     """`count` images of classes that were not drawn, one of each before a second of any.
 
@@ -333,9 +332,9 @@ def draw_distractors(
     Raises:
         DataError: there are not enough.
     """
-    order = draw_order(classes.keys() - drawn.keys(), seed, source.name, "distractors")
+    order = draw_order(classes.keys() - sample.keys(), seed, source.name, "distractors")
     turns = chain.from_iterable(zip_longest(*(classes[label] for label in order)))
-    most = count or sum(map(len, drawn.values()))
+    most = count or sum(map(len, sample.values()))
     distractors = copies.draw(filter(None, turns), most)
     if len(distractors) < count:
         raise DataError(
@@ -366,14 +365,14 @@ def read_galleries(
         references: list[Crop] = []
         distractors: list[Crop] = []
         queries: list[Crop] = []
-        read = [read_classes(source, settings.seed) for source in group]
-        copies = Copies(crop for _s, classes, _n in read for crop in _crops_of(classes))
-        for number, (source, classes, notes) in enumerate(read):
+        class_sets = [read_classes(source, settings.seed) for source in group]
+        copies = Copies(crop for _s, classes, _n in class_sets for crop in _crops_of(classes))
+        for number, (source, classes, notes) in enumerate(class_sets):
             count = source.classes or None
             if settings.classes:
                 count = settings.classes // len(group) + (number < settings.classes % len(group))
-            drawn, small = draw_classes(source, classes, copies, count, settings.seed)
-            for crops in drawn.values():
+            sample, small = draw_classes(source, classes, copies, count, settings.seed)
+            for crops in sample.values():
                 references += crops[: source.references]
                 queries += crops[source.references :]
             if small:
@@ -387,15 +386,17 @@ def read_galleries(
                 notes.append(note)
             if isinstance(settings, RetrievalSettings):
                 most = settings.distractors or source.distractors
-                distractors += draw_distractors(source, classes, drawn, copies, most, settings.seed)
+                distractors += draw_distractors(
+                    source, classes, sample, copies, most, settings.seed
+                )
                 note = n_(
                     "{n:,} class and {} distractors, of the classes left over",
                     "{n:,} classes and {} distractors, of the classes left over",
-                    len(drawn),
+                    len(sample),
                     len(distractors),
                 )
                 notes.append(note)
-            counts[source.name] = len(drawn)
+            counts[source.name] = len(sample)
             yield from (_("{}: {}", source.name, note) for note in notes)
         yield from copies.notes()
         # All queries have the same gallery, in the same order.

@@ -43,13 +43,13 @@ def read_rejoining(
     """
     images = images_in(source)
     suffixes = {"csv", "tsv", "jsonl", "json", "parquet", "xlsx", "txt"}
-    candidates = list(files_under(source.folder, suffixes))
-    files = [path for path in candidates if _PAIRS.fullmatch(path.name)]
+    tables = list(files_under(source.folder, suffixes))
+    files = [path for path in tables if _PAIRS.fullmatch(path.name)]
     if not files:
-        unlike = _(". Not recognised as pairs: {}", join_names(map(source.name_of, candidates)))
+        unlike = _(". Not recognised as pairs: {}", join_names(map(source.name_of, tables)))
         raise DataError(
             "expected adjacency.csv, a list of pairs; found none{}",
-            unlike if candidates else "",
+            unlike if tables else "",
             file=source.folder,
             hint=_("Write it, or rename its file (see keju data formats obi-rejoining)"),
         )
@@ -58,32 +58,34 @@ def read_rejoining(
     apart = 0
     for file in files:
         for line, *pair, adjoin in _pairs(file):
-            one, other = (_fragment(source, finder, name, line) for name in pair)
-            if one == other or one.rpartition("/")[0] != other.rpartition("/")[0]:
-                problem = _("{} and {} are one fragment, or in folders of two bones", one, other)
+            left, right = (_fragment(source, finder, name, line) for name in pair)
+            if left == right or left.rpartition("/")[0] != right.rpartition("/")[0]:
+                problem = _("{} and {} are one fragment, or in folders of two bones", left, right)
                 raise line.error(problem, hint=_("Remove the pair"))
             if adjoin:
-                neighbours[one].add(other)
-                neighbours[other].add(one)
+                neighbours[left].add(right)
+                neighbours[right].add(left)
             else:
                 apart += 1
     refs: dict[str, ImageRef] = {}
     first: dict[str, str] = {}
     for name, path in images.items():
         refs[name] = store_image(writer, path)
-        if (same := first.setdefault(refs[name].sha256, name)) != name:
-            raise DataError("the same image as {}", same, file=path, hint="Keep one of them")
+        if (twin := first.setdefault(refs[name].sha256, name)) != name:
+            raise DataError("the same image as {}", twin, file=path, hint="Keep one of them")
     bones = _bones(neighbours)
     for name in filter(neighbours.get, images):
         # Galleries of hundreds share their references, so that a dataset of all pairs stays small.
-        others = [other for other in images if other != name]
+        candidates = [candidate for candidate in images if candidate != name]
         add_items(
             writer,
             source,
             name,
             refs[name],
-            images=(refs[name], *(refs[other] for other in others)),
-            relevant=tuple(n for n, other in enumerate(others, 1) if other in neighbours[name]),
+            images=(refs[name], *(refs[candidate] for candidate in candidates)),
+            relevant=tuple(
+                n for n, candidate in enumerate(candidates, 1) if candidate in neighbours[name]
+            ),
             group=f"{source.name}/{bones[name]}",
         )
     if files[0].stem.casefold() != "adjacency":
@@ -110,7 +112,7 @@ def _pairs(file: Path) -> Iterator[tuple[Place, str, str, bool]]:
     The last value is whether the two adjoin.
     """
     if file.suffix.casefold() != ".txt":
-        for line, cells in read_columns(file, _PRESET.columns, {"label"}, noted=True):
+        for line, cells in read_columns(file, _PRESET.columns, {"label"}, log_columns=True):
             label = cells.get("label", "1").casefold().removesuffix(".0")
             if label not in _LABELS:
                 problem = _("{!r} does not say whether the two adjoin", label[:40])
@@ -136,7 +138,7 @@ def _fragment(source: Source, finder: ImageFinder, name: str, line: Place) -> st
     fragment = source.name_of(path) if path else ""
     folders = [part for part in re.split(r"[/\\]+", name) if part not in {"", ".", ".."}][:-1]
     ends = zip(reversed(folders), reversed(fragment.split("/")[:-1]), strict=False)
-    if not fragment or any(one.casefold() != other.casefold() for one, other in ends):
+    if not fragment or any(part.casefold() != folder.casefold() for part, folder in ends):
         problem = _("the source has no image {!r}", shortened(name))
         hint = _("Write the path from the source's folder on, or remove the line")
         raise line.error(problem, hint)
@@ -149,8 +151,8 @@ def _bones(neighbours: dict[str, set[str]]) -> dict[str, str]:
     for name in neighbours:
         waiting = set() if bones[name] else {name}
         while waiting:
-            bones[other := waiting.pop()] = name
-            waiting |= {each for each in neighbours[other] if not bones[each]}
+            bones[fragment := waiting.pop()] = name
+            waiting |= {neighbour for neighbour in neighbours[fragment] if not bones[neighbour]}
     return bones
 
 

@@ -111,12 +111,12 @@ class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Preset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The sources of one task as data, and what `every` one shares; the files explain the keys."""
+    """The sources of one task as data, and what all share; the files explain the keys."""
 
     what: str
     layout: str
     sources: dict[str, dict[str, Any]]
-    every: dict[str, Any] = msgspec.field(default_factory=dict)
+    shared: dict[str, Any] = msgspec.field(default_factory=dict)
     columns: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     pairs: str = ""
     line: str = ""
@@ -132,14 +132,16 @@ def preset(task_id: str) -> Preset:
 @cache
 def sources(*tasks: str) -> tuple[Source, ...]:
     """The sources of tasks, or all eleven, in the order of the presets."""
-    return tuple(_source(name, each) for each in tasks or TASKS for name in preset(each).sources)
+    return tuple(
+        _source(name, task_id) for task_id in tasks or TASKS for name in preset(task_id).sources
+    )
 
 
 def _source(name: str, task_id: str) -> Source:
     """The source of that name, or one of the user's own, without printed numbers."""
     shipped = preset(task_id)
     own = {"name": name, "task": task_id}
-    return msgspec.convert(shipped.every | shipped.sources.get(name, {}) | own, Source)
+    return msgspec.convert(shipped.shared | shipped.sources.get(name, {}) | own, Source)
 
 
 def source_called(name: str) -> Source | None:
@@ -184,10 +186,10 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[Source]:
         for path in folders
         if source_called(path.name) == source
     ]
-    others = [path.name for path in folders if not source_called(path.name)]
+    unlike = [path.name for path in folders if not source_called(path.name)]
     # OBC beside EVOBC repeats some of its images.
     strange = [
-        name for name in others if not any(source.match(f"{name}/-")[0] for source in located)
+        name for name in unlike if not any(source.match(f"{name}/-")[0] for source in located)
     ]
     if strange or not located:
         raise DataError(
@@ -224,13 +226,13 @@ def read_columns(
     names: Mapping[str, Sequence[str]],
     optional: Collection[str],
     *,
-    noted: bool = False,
+    log_columns: bool = False,
 ) -> Iterator[tuple[Place, dict[str, str]]]:
     """The lines of a table: the place of each, and its texts by column.
 
     `names` are those that each column may have, compared as by `plain_name`: the first one that
-    exists. `optional` columns may be missing. Where it is `noted`, the import reports the columns
-    that are used.
+    exists. `optional` columns may be missing. With `log_columns`, the import reports the
+    columns that are used.
 
     Raises:
         DataError: a column is missing, or the table or a cell is not readable.
@@ -239,18 +241,18 @@ def read_columns(
     heads = list(dict.fromkeys(head for _place, cells in rows for head in cells))
     plain = {plain_name(head): head for head in reversed(heads)}
     fields: dict[str, str] = {}
-    for role, known in names.items():
-        if fitting := [name for name in map(plain_name, known) if name in plain]:
+    for role, spellings in names.items():
+        if fitting := [name for name in map(plain_name, spellings) if name in plain]:
             fields[role] = plain[fitting[0]]
         elif role not in optional:
             problem = _(
                 "no field for the {} (expected {}); found the fields {}",
                 role,
-                " or ".join(known),
+                " or ".join(spellings),
                 ", ".join(heads[:30]),
             )
-            raise DataError(problem, file=file, hint=_("Rename it to {}", known[0]))
-    if noted:
+            raise DataError(problem, file=file, hint=_("Rename it to {}", spellings[0]))
+    if log_columns:
         import_log().columns(fields, rows[0].cells)
     for place, cells in rows:
         texts = {role: cell_text(cells.get(key), key, place) for role, key in fields.items()}
