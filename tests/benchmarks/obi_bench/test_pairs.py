@@ -13,7 +13,9 @@ from keju.benchmarks.obi_bench.readers.sources import sources
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
+from keju.files import sha256_file
 from keju.items import Item
+from keju.published import paper_galleries
 from tests.support.planning import requests
 from tests.support.released import obi_classes, obi_rejoining, picture, put
 
@@ -31,13 +33,22 @@ def test_the_sources_are_those_of_the_published_registry(shared: Path) -> None:
 
 def test_the_numbers_of_every_source_make_its_printed_size() -> None:
     for source in sources("classification") + sources("retrieval"):
-        drawn = (
-            source.gallery.classes * (source.gallery.references + source.gallery.queries)
-            + source.gallery.distractors
-        )
-        assert drawn == source.images
+        images = source.references + source.queries
+        assert source.classes * images + source.distractors == source.images
     for source in sources("deciphering"):
         assert sum(source.subsets.values()) == source.images
+
+
+def test_the_papers_galleries_have_the_sizes_that_the_readers_draw() -> None:
+    for name in ("rejoining", "classification", "retrieval"):
+        # Without classes, all other images are candidates of a query.
+        drawn = [
+            (source.name, source.classes * source.references + source.distractors
+             or source.images - 1)
+            for source in sources(name)
+        ]  # fmt: skip
+        assert list(paper_galleries(name).items()) == drawn
+    assert paper_galleries("recognition") == paper_galleries("T1") == {}
 
 
 def shown(item: Item, files: dict[str, str]) -> list[str]:
@@ -45,8 +56,6 @@ def shown(item: Item, files: dict[str, str]) -> list[str]:
 
 
 def files_in(src: Path) -> dict[str, str]:
-    from keju.files import sha256_file
-
     return {sha256_file(path): path.relative_to(src).as_posix() for path in src.rglob("*.png")}
 
 
@@ -169,6 +178,8 @@ def test_a_mixed_gallery_shares_the_classes_and_says_how_they_divide(read, tmp_p
     assert done.manifest.made["classes"] == "HWOBC 4, Oracle-50K 3, OBI125 3"
     apart = read("obi-classification", tmp_path / "all", classes="4")
     assert all(len(item.images) == 5 for item in apart.items)
+    with pytest.raises(DataError, match="0 of its 5 classes have 5 different images"):
+        read("obi-classification", tmp_path / "all", classes="2", mixed="yes")
 
 
 def test_classes_that_all_repeat_their_images_are_too_few(read, tmp_path: Path) -> None:

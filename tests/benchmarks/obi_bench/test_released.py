@@ -1,21 +1,25 @@
-"""OBI-Bench's sources of single characters, read as they are released."""
+"""OBI-Bench's sources of single characters, as they are released or listed in a table."""
 
 from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from keju.benchmarks.obi_bench.readers.characters import tier_of
 from keju.datasets.store import Dataset
+from keju.datasets.validate import validate
 from keju.definitions import NO_REFERENCE, is_undeciphered
 from keju.errors import DataError
+from keju.files import sha256_file
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from tests.support.commanding import keju
 from tests.support.layouts import obi_characters as trees
-from tests.support.released import obi_classes, picture, put
+from tests.support.released import obi_classes, obi_deciphering, picture, put
 
 
 def what(done) -> dict[str, dict[str, str]]:
@@ -128,18 +132,12 @@ def used(done) -> set[str]:
     return {ref.sha256 for item in done.items for ref in item.images}
 
 
-def sha256(path: Path) -> str:
-    from keju.files import sha256_file
-
-    return sha256_file(path)
-
-
 @pytest.mark.parametrize("seed", [str(seed) for seed in range(12)])
 def test_an_image_in_two_classes_is_used_in_neither_whatever_is_drawn(
     read, tmp_path: Path, seed: str
 ):
     shared_image(tmp_path / "s")
-    twice = sha256(tmp_path / "s/c0/0.png")
+    twice = sha256_file(tmp_path / "s/c0/0.png")
     done = read("obi-classification", tmp_path / "s", seed=seed)
     assert twice not in used(done)
     assert {item.metadata["class"] for item in done.items} == {f"c{n}" for n in range(6)}
@@ -241,3 +239,66 @@ def test_no_damage_to_a_table_of_characters_ends_in_a_traceback(read, tmp_path, 
             refused.append(error)
     assert 0 < len(refused) <= 25
     assert all(error.file and error.hint and str(error).isprintable() for error in refused)
+
+
+def test_each_picture_is_asked_what_and_how_and_only_what_has_an_answer(
+    read, tmp_path: Path
+) -> None:
+    obi_deciphering(tmp_path / "HUST-OBS")
+    done = read("obi-deciphering", tmp_path / "HUST-OBS")
+    answers = {(item.metadata["character"], item.query): item.answer for item in done.items}
+    assert answers["王", "What"] == "It means king."
+    assert answers["王", "How"] == ""
+    assert {item.metadata["character"]: item.metadata["subset"] for item in done.items} == {
+        "王": "pictograph", "雨": "tier-1", "子": "tier-3",
+    }  # fmt: skip
+    assert done.items[0].group == "HUST-OBS/王"
+    assert done.notes == ("HUST-OBS: 3 images; the paper has 40",)
+    assert list(validate(done.path)) == []
+
+
+def test_a_frequency_of_thousands_of_digits_is_refused(read, tmp_path: Path) -> None:
+    obi_deciphering(tmp_path / "s")
+    listed = tmp_path / "s/descriptions.csv"
+    put(listed, listed.read_text().replace("700", "7" * 5000))
+    with pytest.raises(DataError, match=r"line 3: the frequency '7{20}' is not a number"):
+        read("obi-deciphering", tmp_path / "s")
+
+
+@pytest.mark.parametrize(
+    ("frequency", "tier"),
+    [(501, "tier-1"), (500, "tier-2"), (101, "tier-2"), (100, "tier-3"), (11, "tier-3"), (10, "")],
+)
+def test_tiers_begin_above_their_bound(frequency: int, tier: str) -> None:
+    assert tier_of(frequency) == tier
+
+
+def flat(src: Path) -> Path:
+    """All images in one folder, named after their class."""
+    for place, label in enumerate(trees.CODES):
+        for number in range(5):
+            put(src / f"HWOBC/{label}_{number}.png", picture(10 * place + number))
+    return src / "HWOBC"
+
+
+def copies_alone(src: Path) -> Path:
+    """Of EVOBC only the folder OBC, whose images a release has twice."""
+    trees.images(src / "EVOBC", {f"OBC/{name}": n for name, n in trees.EVOBC_IMAGES.items()})
+    return src / "EVOBC"
+
+
+@pytest.mark.parametrize(
+    ("form", "write", "path"),
+    [
+        ("obi-classification", flat, "001000_0.png"),
+        ("obi-deciphering", copies_alone, "OBC/00001/00001_Book_OBC_1_3.jpg"),
+    ],
+)
+def test_an_image_of_another_layout_is_named(
+    read, tmp_path: Path, form: str, write: Callable[[Path], Path], path: str
+):
+    src = write(tmp_path)
+    says = f"not one of the layout of .*keju data formats {form}"
+    with pytest.raises(DataError, match=says) as refused:
+        read(form, src)
+    assert refused.value.file == str(src / path)

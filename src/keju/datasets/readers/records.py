@@ -1,12 +1,10 @@
-"""Sources of JSON objects whose field names may differ between releases."""
+"""`Place`: the position of a record; and the text of a cell."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import plain_name
 from keju.errors import DataError
 from keju.texts import _
 
@@ -37,37 +35,6 @@ def place_words(item: str) -> str:
     if not number.isdecimal() or kind not in words:
         return item
     return _("{}, {}", outer, words[kind]) if comma else words[kind]
-
-
-def map_fields(
-    file: Path,
-    records: Sequence[JsonObject],
-    roles: Mapping[str, Sequence[str]],
-    optional: Collection[str],
-) -> dict[str, str]:
-    """The name of each field in these records, by role; of an `optional` one only if it exists.
-
-    It is the first known name that exists, compared as by `plain_name`.
-
-    Raises:
-        DataError: a required field is missing; the error shows expected and found.
-    """
-    keys = list(dict.fromkeys(key for record in records for key in record))
-    plain = {plain_name(key): key for key in reversed(keys)}
-    names_of: dict[str, str] = {}
-    for role, known in roles.items():
-        names = [plain[name] for name in map(plain_name, known) if name in plain]
-        if names:
-            names_of[role] = names[0]
-        elif role not in optional:
-            problem = _(
-                "no field for the {} (expected {}); found the fields {}",
-                role,
-                " or ".join(known),
-                ", ".join(keys[:30]) or _("none"),
-            )
-            raise DataError(problem, file=file, hint=_("Rename it to {}", known[0]))
-    return names_of
 
 
 def cell_text(value: object, column: str, place: Place) -> str:

@@ -1,8 +1,8 @@
 """FORMATS ``obi-classification``, ``obi-retrieval``, ``obi-deciphering``: images of characters.
 
-Records come first, from the paths alone: each image with its class. From them are drawn, by hash
-and seed, the classes of galleries with their references and queries, and the distractors, or the
-characters to decipher; only these images are opened and stored.
+Classes come first, from the paths of images alone. Of them are drawn, by hash and seed, the
+references and queries of galleries, and distractors, or the characters to decipher; only these
+images are opened and stored.
 """
 
 from __future__ import annotations
@@ -10,39 +10,34 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from keju.benchmarks.obi_bench.readers.sources import (
-    BENCHMARK,
     DESCRIPTIONS,
     Source,
     SourceSettings,
-    add_queries,
+    add_items,
     by_source,
     images_in,
     note_unlike_print,
     preset,
     read_descriptions,
     reader_of,
+    store_image,
 )
-from keju.datasets.readers.base import (
-    check_time,
-    files_under,
-    join_names,
-    kept_inside,
-    source_bytes,
-)
+from keju.datasets.readers.base import check_time, files_under, join_names, kept_inside
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.tables import find_table, json_in
 from keju.datasets.store import DatasetWriter
 from keju.definitions.references import DECIPHERED
 from keju.errors import DataError
 from keju.files import sha256_bytes, sha256_file
-from keju.items import MIXED_GALLERY, ImageRef, Item
+from keju.items import MIXED_GALLERY
 from keju.text import all_han
 from keju.texts import _, listed, n_
 
@@ -52,23 +47,22 @@ CHARACTER_TABLES = ("id_to_chinese.json", "key&value.json")
 _LONGEST = 4
 """Characters of a folder's name that is itself a character, perhaps with its variants."""
 
-_RADICAL = "radical"
 
-Seed = Annotated[str, Meta(description="decides what is drawn (default 0)")]
+class DrawSettings(SourceSettings, frozen=True, kw_only=True):
+    """The options of all three formats, and of ``obi-deciphering``."""
+
+    seed: Annotated[str, Meta(description="decides what is drawn (default 0)")] = "0"
 
 
-class ClassSettings(SourceSettings, frozen=True, kw_only=True):
+class ClassSettings(DrawSettings, frozen=True, kw_only=True):
     """The options that ``obi-classification`` and ``obi-retrieval`` share."""
 
     classes: Annotated[
         int | None,
         Meta(
-            description="this many classes (the paper's sweep: 10, 20, 30, 50, 100; by default as "
-            "many as the paper has, of a source of your own all)",
-            ge=1,
+            description="number of classes (default: the paper's, or all of your own source)", ge=1
         ),
     ] = None
-    seed: Seed = "0"
 
 
 class ClassificationSettings(ClassSettings, frozen=True, kw_only=True):
@@ -76,10 +70,7 @@ class ClassificationSettings(ClassSettings, frozen=True, kw_only=True):
 
     mixed: Annotated[
         bool,
-        Meta(
-            description="yes: the classes of all sources make one gallery, as in the paper's sweep "
-            "(default no: a gallery each)"
-        ),
+        Meta(description="yes: one gallery of all sources, as in the paper's sweep (default no)"),
     ] = False
 
 
@@ -89,17 +80,11 @@ class RetrievalSettings(ClassSettings, frozen=True, kw_only=True):
     distractors: Annotated[
         int | None,
         Meta(
-            description="this many images of other classes (default the paper's, of a source of "
-            "your own as many as there are queries and relevant images)",
+            description="number of images of other classes (default: the paper's, or as many "
+            "as there are queries and relevant images)",
             ge=1,
         ),
     ] = None
-
-
-class DecipheringSettings(SourceSettings, frozen=True, kw_only=True):
-    """The options of ``obi-deciphering``."""
-
-    seed: Seed = "0"
 
 
 # ---- images of classes
@@ -119,69 +104,47 @@ class Crop(NamedTuple):
         return self.source.folder / self.name
 
     @property
-    def id(self) -> str:
-        """Its name in ids and notes."""
-        return f"{self.source.name}/{self.key}"
-
-    @property
     def owner(self) -> str:
         """Its class, after its source."""
         return f"{self.source.name}/{self.label}"
 
-
-class Records(NamedTuple):
-    """The images of a source by class, the characters of classes or ids, and notes."""
-
-    source: Source
-    classes: Mapping[str, list[Crop]]
-    characters: Mapping[str, str]
-    notes: Sequence[str]
-
-    def character_of(self, *keys: str) -> str:
-        """The character of the first of these ids or classes that has one; empty if unknown.
-
-        The ids of merged classes are joined by ``_``: each has its character. A class that is
-        called after its character needs no table.
-        """
-        for key in keys:
-            if character := self.characters.get(key) or self.characters.get(key.lstrip("0")):
-                return character
-        for key in keys:
-            parts = [self.characters.get(part, "") for part in key.split("_")]
-            if joined := "".join(dict.fromkeys(parts)):
-                return joined
-        return next((key for key in keys if 0 < len(key) <= _LONGEST and all_han(key)), "")
-
-    def about(self, crop: Crop) -> dict[str, str]:
-        """Metadata of an image: class and file; character, origin and era as far as known."""
+    @property
+    def about(self) -> dict[str, str]:
+        """Metadata: class and file; character, origin and era as far as known."""
         source = self.source
-        _reason, groups = source.match(crop.name)
-        code = groups.get("origin", "")
+        _reason, groups = source.match(self.name)
         facts = {
-            "class": crop.label,
-            "file": crop.name,
-            "character": self.character_of(groups.get("id", ""), crop.label),
-            "origin": source.origins.get(code, code),
-            "era": source.eras.get(groups.get("era", "").upper(), ""),
+            "class": self.label,
+            "file": self.name,
+            "character": character_of(source, groups.get("id", ""), self.label),
         }
-        return source.about | {key: value for key, value in facts.items() if value}
+        for group in ("origin", "era"):
+            code = groups.get(group, "")
+            facts[group] = source.codes.get(group, {}).get(code.upper(), code)
+        return source.about | _filled(facts)
 
 
-def read_records(source: Source, *, strict: bool = True) -> Records:
-    """The images of a source by class, as the preset's expressions of paths say.
+Classes = Mapping[str, Sequence[Crop]]
+"""The images of a source by class, each class in the order in which its images are drawn."""
 
-    Args:
-        source: the source.
-        strict: refuse an image whose path fits no expression; else it is in no class.
+
+def read_classes(
+    source: Source, seed: str, *, strict: bool = True
+) -> tuple[Source, Classes, list[str]]:
+    """The images of a source by class, as the preset's expressions of paths say, and notes.
+
+    The source that is returned has the characters of its folder. Where it is not `strict`, an image
+    whose path fits no expression is in no class.
 
     Raises:
         DataError: no images, or none that is used; a name that is not UTF-8, a link that leads out
             of the folder, a table of characters that is not readable.
     """
+    names = sorted(images_in(source))
+    source = replace(source, characters=_read_characters(source))
     classes: dict[str, list[Crop]] = {}
     skipped: Counter[str] = Counter()
     unfit: list[str] = []
-    names = sorted(images_in(source))
     for name in names:
         reason, groups = source.match(name)
         if reason:
@@ -196,37 +159,68 @@ def read_records(source: Source, *, strict: bool = True) -> Records:
             "the path of the image is not one of the layout of {}",
             source.name,
             file=source.folder / (unfit or names)[0],
-            hint=_(
-                "Move or remove it, or add what is missing. See: keju data formats obi-{}",
-                source.task,
-            ),
         )
-    notes = [
+    notes: list[str] = [
         n_("skipped {n:,} image: {}", "skipped {n:,} images: {}", count, name)
         for name, count in sorted(skipped.items())
     ]
-    characters = source.characters
-    if file := _characters_file(source):
-        content = json_in(file, dict[str, str | int])
-        characters = {key: str(value) for key, value in content.items()}
-    return Records(source, classes, characters, notes)
+    return source, {label: _order_of(crops, seed) for label, crops in classes.items()}, notes
 
 
-def _characters_file(source: Source) -> Path | None:
-    """The table of characters in a source: by its name, then the one least deep."""
-    files = [
-        path
-        for path in files_under(source.folder, {"json"})
-        if path.name.casefold() in CHARACTER_TABLES and not source.match(source.name_of(path))[0]
-    ]
+def _read_characters(source: Source) -> dict[str, str]:
+    """The characters of the preset, or of a table: by its name, then the one least deep."""
+    tables = files_under(source.folder, {"json"})
+    own_tables = [path for path in tables if not source.match(source.name_of(path))[0]]
     # In the folder that was given, beside the source's own: Key&Value.json beside EVOBC/.
-    tables = (path for path in source.src.iterdir() if path.name.casefold() in CHARACTER_TABLES)
-    files = files or [kept_inside(path, source.src) for path in tables]
+    for paths in (own_tables, list(source.src.iterdir())):
+        for name in CHARACTER_TABLES:
+            if files := [path for path in paths if path.name.casefold() == name]:
+                file = min(files, key=lambda path: (len(path.parts), path))
+                content = json_in(kept_inside(file, source.src), dict[str, str | int])
+                return {key: str(value) for key, value in content.items()}
+    return source.characters
 
-    def order(path: Path) -> tuple[int, int, Path]:
-        return CHARACTER_TABLES.index(path.name.casefold()), len(path.parts), path
 
-    return min(files, key=order, default=None)
+def character_of(source: Source, *keys: str) -> str:
+    """The character of the first of these ids or classes that has one; empty if unknown.
+
+    The ids of merged classes are joined by ``_``: each has its character. A class that is called
+    after its character needs no table.
+    """
+    characters = source.characters
+    for key in keys:
+        if character := characters.get(key) or characters.get(key.lstrip("0")):
+            return character
+    for key in keys:
+        parts = [characters.get(part, "") for part in key.split("_")]
+        if joined := "".join(dict.fromkeys(parts)):
+            return joined
+    return next((key for key in keys if 0 < len(key) <= _LONGEST and all_han(key)), "")
+
+
+# ---- drawing
+
+
+def draw_order(names: Iterable[str], *key: str) -> list[str]:
+    """Names in an order drawn by hash, so that the first N are a part of the first N + 1.
+
+    The same key gives the same order, whatever else there is to draw from.
+    """
+    salt = "\0".join(key)
+    return sorted(names, key=lambda name: sha256_bytes(f"{salt}\0{name}".encode()))
+
+
+def _order_of(crops: Sequence[Crop], seed: str) -> list[Crop]:
+    """The images of a class in the order in which they are drawn.
+
+    It is decided by the class and the file's name, so that the folders above a class (train, test)
+    do not matter; where a file's name exists twice in the class, by the path.
+    """
+    by_name = {f"{crop.label}/{crop.name.rpartition('/')[2]}": crop for crop in crops}
+    if len(by_name) < len(crops):
+        by_name = {crop.name: crop for crop in crops}
+    source, label = crops[0].source.name, crops[0].label
+    return [by_name[name] for name in draw_order(by_name, seed, source, label)]
 
 
 class Copies:
@@ -244,40 +238,13 @@ class Copies:
         for crop in crops:
             self._alike[_size(crop.path)].append(crop)
         self._copies: dict[Path, list[Crop]] = {}
-        self._of_classes: dict[str, list[Crop]] = {}
+        self._of_classes: set[str] = set()
 
-    def draw(self, crops: Iterable[Crop], count: int) -> list[Crop]:
-        """The first `count` usable images of which none is a copy of another."""
-        sample: dict[Path, Crop] = {}
-        for crop in crops:
-            if len(sample) == count:
-                break
-            if self.is_usable(crop):
-                sample.setdefault(self._copies_of(crop)[0].path, crop)
-        return list(sample.values())
+    def of(self, crop: Crop) -> list[Crop]:
+        """The images of the same bytes, itself among them; none where they are in several classes.
 
-    def is_usable(self, crop: Crop) -> bool:
-        """Whether an image is of one class alone; if not, `notes` reports it."""
-        copies = self._copies_of(crop)
-        if len({copy.owner for copy in copies}) == 1:
-            return True
-        self._of_classes[copies[0].id] = copies
-        return False
-
-    def notes(self) -> Iterator[str]:
-        """One line on the images in several classes that the draw came across."""
-        if self._of_classes:
-            groups = [copies for _id, copies in sorted(self._of_classes.items())]
-            pairs = (" = ".join(sorted(copy.id for copy in copies)[:3]) for copies in groups)
-            yield n_(
-                "{n:,} image exists byte by byte in several classes, used in no class: {}",
-                "{n:,} images exist byte by byte in several classes, used in no class: {}",
-                len(groups),
-                join_names(pairs, 3),
-            )
-
-    def _copies_of(self, crop: Crop) -> list[Crop]:
-        """The images of the same bytes, itself among them."""
+        `notes` reports those.
+        """
         size = _size(crop.path)
         alike = self._alike.pop(size, [])  # Images of one size are read once.
         by_digest: dict[str, list[Crop]] = defaultdict(list)
@@ -286,7 +253,32 @@ class Copies:
             with suppress(OSError):  # Where it is drawn, reading it reports what is wrong.
                 by_digest[sha256_file(image.path)].append(image)
         self._copies |= {copy.path: copies for copies in by_digest.values() for copy in copies}
-        return self._copies.get(crop.path, [crop])
+        copies = self._copies.get(crop.path, [crop])
+        if len({copy.owner for copy in copies}) == 1:
+            return copies
+        ids = sorted(f"{copy.source.name}/{copy.key}" for copy in copies)
+        self._of_classes.add(" = ".join(ids[:3]))
+        return []
+
+    def draw(self, crops: Iterable[Crop], count: int) -> list[Crop]:
+        """The first `count` usable images of which none is a copy of another."""
+        sample: dict[Path, Crop] = {}
+        for crop in crops:
+            if len(sample) == count:
+                break
+            if copies := self.of(crop):
+                sample.setdefault(copies[0].path, crop)
+        return list(sample.values())
+
+    def notes(self) -> Iterator[str]:
+        """One line on the images in several classes that were met."""
+        if self._of_classes:
+            yield n_(
+                "{n:,} image exists byte by byte in several classes, used in no class: {}",
+                "{n:,} images exist byte by byte in several classes, used in no class: {}",
+                len(self._of_classes),
+                join_names(sorted(self._of_classes), 3),
+            )
 
 
 def _size(path: Path) -> int:
@@ -294,80 +286,44 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else -1
 
 
-# ---- drawing
-
-
-def draw_order(names: Iterable[str], *key: str) -> list[str]:
-    """Names in an order drawn by hash, so that the first N are a part of the first N + 1.
-
-    The same key gives the same order, whatever else there is to draw from.
-    """
-    salt = "\0".join(key)
-    return sorted(names, key=lambda name: sha256_bytes(f"{salt}\0{name}".encode()))
-
-
-def order_of(crops: Sequence[Crop], seed: str) -> list[Crop]:
-    """The images of a class in the order in which they are drawn.
-
-    It is decided by the class and the file's name, so that the folders above a class (train, test)
-    do not matter; where a file's name exists twice in the class, by the path.
-    """
-    by_name = {f"{crop.label}/{crop.name.rpartition('/')[2]}": crop for crop in crops}
-    if len(by_name) < len(crops):
-        by_name = {crop.name: crop for crop in crops}
-    source, label = crops[0].source.name, crops[0].label
-    return [by_name[name] for name in draw_order(by_name, seed, source, label)]
-
-
 def draw_classes(
-    records: Records, copies: Copies, count: int, seed: str
+    source: Source, classes: Classes, copies: Copies, count: int | None, seed: str
 ) -> tuple[dict[str, list[Crop]], list[str]]:
-    """`count` classes (0 for all), in the order of their names, each with the images it needs.
+    """`count` classes (None for all), in the order of their names, each with the images it needs.
 
-    They are drawn in an order of which a smaller number is always the beginning, so a sweep
-    continues with what it has. Also returns notes on what is skipped.
+    A smaller number is always the beginning, so a sweep continues with what it has. Also returns
+    the names of the classes that are too small.
 
     Raises:
         DataError: fewer classes than that have enough different images.
     """
-    source = records.source
-    needed = source.gallery.references + source.gallery.queries
-    small = {label for label, crops in records.classes.items() if len(crops) < needed}
-    classes: dict[str, list[Crop]] = {}
-    for label in draw_order(records.classes.keys() - small, seed, source.name, "classes"):
-        if count and len(classes) == count:
+    needed = source.references + source.queries
+    small = {label for label, crops in classes.items() if len(crops) < needed}
+    sample: dict[str, list[Crop]] = {}
+    for label in draw_order(classes.keys() - small, seed, source.name, "classes"):
+        if len(sample) == count:
             break
-        crops = copies.draw(order_of(records.classes[label], seed), needed)
+        crops = copies.draw(classes[label], needed)
         if len(crops) == needed:
-            classes[label] = crops
+            sample[label] = crops
         else:
             small.add(label)
-    notes = list(records.notes)
-    if small:
-        note = n_(
-            "skipped {n:,} class of fewer than {} different images: {}",
-            "skipped {n:,} classes of fewer than {} different images: {}",
-            len(small),
-            needed,
-            join_names(sorted(small)),
-        )
-        notes.append(note)
-    if len(classes) < max(count, 1):
+    if len(sample) < (count or 1):
         raise DataError(
             "{} of its {} classes have {} different images; wanted are {}",
+            len(sample),
             len(classes),
-            len(records.classes),
             needed,
-            max(count, 1),
-            file=records.source.folder,
+            count or 1,
+            file=source.folder,
             hint="A class needs its references and queries, each an image of its own. Ask for "
             "fewer classes with --option classes=N; with mixed=yes, N is divided among all sources",
         )
-    return {label: classes[label] for label in sorted(classes)}, notes
+    return dict(sorted(sample.items())), sorted(small)
 
 
 def draw_distractors(
-    records: Records, classes: Mapping[str, Sequence[Crop]], copies: Copies, count: int, seed: str
+    source: Source, classes: Classes, sample: Classes, copies: Copies, count: int, seed: str
 ) -> list[Crop]:
     """`count` images of classes that were not drawn, one of each before a second of any.
 
@@ -376,21 +332,16 @@ def draw_distractors(
     Raises:
         DataError: there are not enough.
     """
-    labels = records.classes.keys() - classes.keys()
-    order = draw_order(labels, seed, records.source.name, "distractors")
-    turns = sorted(
-        (turn, rank, crop)
-        for rank, label in enumerate(order)
-        for turn, crop in enumerate(order_of(records.classes[label], seed))
-    )
-    most = count or sum(map(len, classes.values()))
-    distractors = copies.draw((crop for *_turn, crop in turns), most)
+    order = draw_order(classes.keys() - sample.keys(), seed, source.name, "distractors")
+    turns = chain.from_iterable(zip_longest(*(classes[label] for label in order)))
+    most = count or sum(map(len, sample.values()))
+    distractors = copies.draw(filter(None, turns), most)
     if len(distractors) < count:
         raise DataError(
             "{} images of other classes; wanted are {} distractors",
             len(distractors),
             count,
-            file=records.source.folder,
+            file=source.folder,
             hint="Ask for less with --option distractors=N, or leave classes over for them: "
             "--option classes=N",
         )
@@ -408,65 +359,69 @@ def read_galleries(
     Raises:
         DataError: no classes, or too few of them or of their images.
     """
-    all_records = [read_records(source) for source in sources]
     mixed = isinstance(settings, ClassificationSettings) and settings.mixed
     counts: dict[str, int] = {}
-    for group in [all_records] if mixed else [[records] for records in all_records]:
-        copies = Copies(_crops_of(*group))
+    for group in [sources] if mixed else [[source] for source in sources]:
         references: list[Crop] = []
         distractors: list[Crop] = []
-        queries: list[tuple[Crop, dict[str, str]]] = []
-        for number, records in enumerate(group):
-            source = records.source
-            count = source.gallery.classes
+        queries: list[Crop] = []
+        class_sets = [read_classes(source, settings.seed) for source in group]
+        copies = Copies(crop for _s, classes, _n in class_sets for crop in _crops_of(classes))
+        for number, (source, classes, notes) in enumerate(class_sets):
+            count = source.classes or None
             if settings.classes:
                 count = settings.classes // len(group) + (number < settings.classes % len(group))
-            classes, notes = draw_classes(records, copies, count, settings.seed)
-            size = source.gallery.references
-            for crops in classes.values():
-                references += crops[:size]
-                queries += [(crop, records.about(crop)) for crop in crops[size:]]
+            sample, small = draw_classes(source, classes, copies, count, settings.seed)
+            for crops in sample.values():
+                references += crops[: source.references]
+                queries += crops[source.references :]
+            if small:
+                note = n_(
+                    "skipped {n:,} class of fewer than {} different images: {}",
+                    "skipped {n:,} classes of fewer than {} different images: {}",
+                    len(small),
+                    source.references + source.queries,
+                    join_names(small),
+                )
+                notes.append(note)
             if isinstance(settings, RetrievalSettings):
-                most = settings.distractors or source.gallery.distractors
-                distractors += draw_distractors(records, classes, copies, most, settings.seed)
+                most = settings.distractors or source.distractors
+                distractors += draw_distractors(
+                    source, classes, sample, copies, most, settings.seed
+                )
                 note = n_(
                     "{n:,} class and {} distractors, of the classes left over",
                     "{n:,} classes and {} distractors, of the classes left over",
-                    len(classes),
+                    len(sample),
                     len(distractors),
                 )
                 notes.append(note)
-            counts[source.name] = len(classes)
+            counts[source.name] = len(sample)
             yield from (_("{}: {}", source.name, note) for note in notes)
         yield from copies.notes()
         # All queries have the same gallery, in the same order.
-        gallery = [_store(writer, crop) for crop in (*references, *distractors)]
-        for query, about in queries:
+        gallery = [store_image(writer, crop.path) for crop in (*references, *distractors)]
+        for query in queries:
             relevant = (n for n, crop in enumerate(references, 1) if crop.owner == query.owner)
-            pattern = Item(
-                id=query.id,
-                benchmark=BENCHMARK,
-                task=query.source.task,
-                images=(_store(writer, query), *gallery),
+            image = store_image(writer, query.path)
+            add_items(
+                writer,
+                query.source,
+                query.key,
+                image,
+                images=(image, *gallery),
                 relevant=tuple(relevant),
                 group=query.owner,
-                metadata=about | ({"gallery": MIXED_GALLERY} if mixed else {}),
+                metadata=query.about | ({"gallery": MIXED_GALLERY} if mixed else {}),
             )
-            add_queries(writer, pattern)
     numbers = [f"{name} {count}" for name, count in counts.items()]
     if mixed and settings.classes and len(set(counts.values())) > 1:
         yield _("classes that do not divide evenly: {}", listed(numbers))
     writer.declare(seed=settings.seed, classes=", ".join(numbers), mixed="yes" if mixed else "no")
 
 
-def _crops_of(*sources: Records) -> Iterator[Crop]:
-    """The images of all classes of sources."""
-    for records in sources:
-        yield from chain.from_iterable(records.classes.values())
-
-
-def _store(writer: DatasetWriter, crop: Crop) -> ImageRef:
-    return writer.add_image(source_bytes(crop.path), str(crop.path))
+def _crops_of(classes: Classes) -> Iterator[Crop]:
+    return chain.from_iterable(classes.values())
 
 
 def _guess_galleries(listing: Listing) -> tuple[float, str]:
@@ -490,126 +445,92 @@ RETRIEVAL = reader_of("retrieval", RetrievalSettings, read_galleries, _guess_gal
 # ---- deciphering
 
 
-class Character(NamedTuple):
-    """An image of a character to ask about; without a group it is undeciphered.
-
-    `line` names it in notes.
-    """
-
-    crop: Crop
-    group: str
-    metadata: Mapping[str, str]
-    line: str
-    description: str = ""
-
-
 def read_deciphering(
-    source: Source, writer: DatasetWriter, settings: DecipheringSettings
+    source: Source, writer: DatasetWriter, settings: DrawSettings
 ) -> Iterator[str]:
-    """Read characters: two items an image, What and How.
+    """Read the characters that a table lists, else one image of each character of a release.
 
-    The class is the group, else the character, else the image's hash. A character without a
-    description has no reference; where the character is unknown too, it is undeciphered, and its
-    items are marked so.
+    There are two items an image, What and How. The class is the group, else the character, else the
+    image's hash. A character without a description has no reference; where the character is unknown
+    too, it is undeciphered, and its items are marked so.
 
     Raises:
         DataError: neither a table nor a release; a table that is not as it should be; an image is
             missing or broken.
     """
     table = read_descriptions(source)
-    records = read_records(source, strict=table is None)
+    source, classes, notes = read_classes(source, settings.seed, strict=table is None)
+    lines: list[tuple[Crop, Mapping[str, str]]] = []
     if table is None:
-        characters, notes = _of_release(records, settings.seed)
+        copies = Copies(_crops_of(classes))
+        for _label, crops in sorted(classes.items()):
+            lines += [(crop, {"line": crop.key}) for crop in copies.draw(crops, source.variants)]
+        notes += copies.notes()
+        if not any(character_of(source, label) for label in classes):
+            note = _(
+                "the characters of the classes are unknown; put ID_to_chinese.json into the folder"
+            )
+            notes.append(note)
     else:
-        characters, notes = _of_table(records, table)
-    for crop, group, metadata, _line, description in characters:
-        ref = _store(writer, crop)
-        pattern = Item(
-            id=crop.id,
-            benchmark=BENCHMARK,
-            task=source.task,
-            images=(ref,),
-            group=group or ref.sha256,
-            metadata={**metadata, **({} if description or group else {DECIPHERED: "no"})},
-        )
-        add_queries(writer, pattern, {"What": description, "How": ""})
+        released = {crop.path: crop for crop in _crops_of(classes)}
+        for path, line in table.items():
+            name = source.name_of(path)
+            own = Crop(source, name, name, line["character"] or name)
+            lines.append((released.get(path, own), line))
+        copies = Copies(crop for crop, _cells in lines)
+        lines = [(crop, cells) for crop, cells in lines if copies.of(crop)]
+        notes = list(copies.notes())
+    bare: list[str] = []
+    unknown: list[str] = []
+    for crop, cells in lines:
+        count = len(classes[crop.label]) if crop in classes.get(crop.label, ()) else 0
+        metadata = _metadata(crop, count, cells)
+        description = cells.get("description", "")
+        image = store_image(writer, crop.path)
+        group = crop.owner if count or cells["character"] else image.sha256
+        if not description:
+            bare.append(cells["line"])
+            if group != crop.owner:
+                unknown.append(cells["line"])
+                metadata[DECIPHERED] = "no"
+        answers = {"What": description, "How": ""}
+        add_items(writer, source, crop.key, image, answers, group=group, metadata=metadata)
     writer.declare(seed=settings.seed)
-    bare = [character for character in characters if not character.description]
-    unknown = [character.line for character in bare if not character.group]
-    yield from note_unlike_print(source, len(characters) - len(unknown))
+    yield from note_unlike_print(source, len(lines) - len(unknown))
     if bare:
         yield _(
             "{} of {} characters have no description (asked, not scored): {}. Write "
             "descriptions.csv with the columns image and description",
             len(bare),
-            len(characters),
-            join_names(character.line for character in bare),
+            len(lines),
+            join_names(bare),
         )
     if unknown:
         yield _("undeciphered: {} ({})", len(unknown), join_names(unknown))
     yield from notes
 
 
-def _of_table(
-    records: Records, table: Mapping[Path, Mapping[str, str]]
-) -> tuple[list[Character], list[str]]:
-    """The characters that a table lists, and notes; what it leaves empty is added of a release."""
-    source = records.source
-    crops = {crop.path: crop for crop in _crops_of(records)}
-    characters = []
-    for path, cells in table.items():
-        name, text, frequency = source.name_of(path), cells["character"], cells["frequency"]
-        if path in crops:
-            character = _released(records, crops[path])
-        else:
-            crop = Crop(source, name, name, text or name)
-            character = Character(crop, crop.owner if text else "", source.about, name)
-        more = {
-            "character": text,
-            "subset": cells["subset"].casefold() or tier_of(int(frequency or 0)),
-            "frequency": str(int(frequency)) if frequency else "",
+def _metadata(crop: Crop, count: int, cells: Mapping[str, str]) -> dict[str, str]:
+    """Metadata of a character with `count` images in a release (0: in none), and of its line."""
+    metadata = crop.source.about
+    if count:
+        subset, subsets = tier_of(count), crop.source.subsets
+        if subsets and subset not in subsets:
+            # All characters of a source with one subset are of it: radicals.
+            subset = next(iter(subsets)) if len(subsets) == 1 else ""
+        metadata = crop.about | _filled({"frequency": str(count), "subset": subset})
+    frequency = int(cells.get("frequency") or 0)
+    return metadata | _filled(
+        {
+            "character": cells.get("character", ""),
+            "subset": cells.get("subset", "").casefold() or tier_of(frequency),
+            "frequency": str(frequency) if cells.get("frequency") else "",
         }
-        metadata = {**character.metadata, **{key: value for key, value in more.items() if value}}
-        characters.append(
-            character._replace(
-                metadata=metadata, line=cells["line"], description=cells["description"]
-            )
-        )
-    copies = Copies(character.crop for character in characters)
-    characters = [character for character in characters if copies.is_usable(character.crop)]
-    return characters, list(copies.notes())
+    )
 
 
-def _of_release(records: Records, seed: str) -> tuple[list[Character], list[str]]:
-    """Characters of a release, one image of each, and notes.
-
-    Of a source whose characters have variants, that many images of each are drawn.
-    """
-    copies, variants = Copies(_crops_of(records)), records.source.variants
-    characters = [
-        _released(records, crop)
-        for _label, crops in sorted(records.classes.items())
-        for crop in copies.draw(order_of(crops, seed), variants)
-    ]
-    notes = [*records.notes, *copies.notes()]
-    if not any(map(records.character_of, records.classes)):
-        notes.append(
-            _("the characters of the classes are unknown; put ID_to_chinese.json into the folder")
-        )
-    return characters, notes
-
-
-def _released(records: Records, crop: Crop) -> Character:
-    """A character of a release, without a description."""
-    count = len(records.classes[crop.label])
-    subsets = records.source.subsets
-    metadata = records.about(crop) | {"frequency": str(count)}
-    tier = tier_of(count)
-    if _RADICAL in subsets:
-        metadata["subset"] = _RADICAL
-    elif tier and (tier in subsets or not subsets):
-        metadata["subset"] = tier
-    return Character(crop, crop.owner, metadata, crop.key)
+def _filled(facts: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in facts.items() if value}
 
 
 def tier_of(frequency: int) -> str:
@@ -624,5 +545,5 @@ def _guess_deciphering(listing: Listing) -> tuple[float, str]:
 
 
 DECIPHERING = reader_of(
-    "deciphering", DecipheringSettings, by_source(read_deciphering), _guess_deciphering
+    "deciphering", DrawSettings, by_source(read_deciphering), _guess_deciphering
 )

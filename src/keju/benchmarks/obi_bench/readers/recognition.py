@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta
-from msgspec.structs import replace
 
 from keju.benchmarks.obi_bench.readers.sources import (
-    BENCHMARK,
     Source,
     SourceSettings,
-    add_queries,
+    add_items,
     by_source,
     images_in,
     note_unlike_print,
     read_descriptions,
     reader_of,
+    store_image,
 )
 from keju.datasets.readers.base import join_names, source_bytes
 from keju.datasets.readers.boxes import (
@@ -33,10 +31,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import xml_roots
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
-from keju.items import Item
 from keju.texts import _, n_
-
-_TASK = "recognition"
 
 _NEGATIVES = "negatives"
 """The folder of images without any inscription."""
@@ -45,23 +40,14 @@ _NEGATIVES = "negatives"
 class RecognitionSettings(SourceSettings, frozen=True, kw_only=True):
     """The options of ``obi-recognition``."""
 
-    description: Annotated[
-        str,
-        Meta(description="the answer to What for every image that descriptions.csv does not name"),
-    ] = ""
+    description: Annotated[str, Meta(description="the answer to What where no table has one")] = ""
     skip_faulty: Annotated[
         bool,
-        Meta(
-            description="yes: skip boxes without area, or outside their image by more than a pixel "
-            "(default no)"
-        ),
+        Meta(description="yes: skip boxes without area or outside their image (default no)"),
     ] = False
     skip_missing: Annotated[
         bool,
-        Meta(
-            description="yes: skip images without boxes, and boxes of images that are missing "
-            "(default no)"
-        ),
+        Meta(description="yes: skip images without boxes and boxes without image (default no)"),
     ] = False
 
 
@@ -81,7 +67,7 @@ def read_recognition(
     yield from annotations.notes
     boxed = [path for path in paths if annotations.of.get(path)]
     negatives = [path for path in paths if _NEGATIVES in source.name_of(path).split("/")[:-1]]
-    if boxed_negatives := set(boxed) & set(negatives):
+    if boxed_negatives := set(negatives).intersection(boxed):
         raise DataError(
             "boxes on images of {}: {}",
             _NEGATIVES,
@@ -89,33 +75,32 @@ def read_recognition(
             file=source.folder,
             hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
         )
-    used, files = {*boxed, *negatives}, annotations.files
-    if bare := [path for path in paths if path not in used]:
+    if bare := sorted({*paths}.difference(boxed, negatives), key=source.name_of):
+        files = annotations.files
         names = (
             source.name_of(path) + (f" (nothing in {files[path].name})" if path in files else "")
             for path in bare
-        )
-        hint = _(
-            "Draw them; or move images without characters into a folder {}; or skip them: "
-            "--option skip-missing=yes",
-            _NEGATIVES,
         )
         note = n_(
             "{n:,} image without boxes: {}",
             "{n:,} images without boxes: {}",
             len(bare),
             join_names(names),
-            hint=hint,
         )
         if not settings.skip_missing:
-            raise DataError(note, file=source.folder)
+            hint = _(
+                "Draw them; or move images without characters into a folder {}; or skip them: "
+                "--option skip-missing=yes",
+                _NEGATIVES,
+            )
+            raise DataError(note, file=source.folder, hint=hint)
         yield _("skipped {}", note)
     table = read_descriptions(source) or {}
     described = {path: cells["description"] for path, cells in table.items()}
     shared = settings.description or source.describes
     counts: Counter[str] = Counter()
-    images: list[Path] = []
     dropped: list[str] = []
+    undescribed = 0
     for path in boxed:
         data = source_bytes(path)
         fitted = fit_boxes(
@@ -125,14 +110,15 @@ def read_recognition(
         if not fitted.boxes:
             dropped.append(path.name)
             continue
-        images.append(path)
+        undescribed += not described.get(path)
         what = described.get(path) or shared
         answers = {"Yes-or-No": "yes", "How": str(len(fitted.boxes))}
-        pattern = _pattern(source, writer, path, data)
-        add_queries(writer, pattern, ({"What": what} if what else {}) | answers)
-        add_queries(writer, replace(pattern, boxes=fitted.boxes), {"Where": ""})
+        name, image = source.name_of(path), writer.add_image(data, str(path))
+        add_items(writer, source, name, image, ({"What": what} if what else {}) | answers)
+        add_items(writer, source, name, image, {"Where": ""}, boxes=fitted.boxes)
     for path in negatives:
-        add_queries(writer, _pattern(source, writer, path, source_bytes(path)), {"Yes-or-No": "no"})
+        image = store_image(writer, path)
+        add_items(writer, source, source.name_of(path), image, {"Yes-or-No": "no"})
     yield from box_notes(counts)
     if dropped:
         yield n_(
@@ -146,7 +132,6 @@ def read_recognition(
             "no {}, so a model that always says yes is right in Yes-or-No, as in the paper",
             _NEGATIVES,
         )
-    undescribed = sum(not described.get(path) for path in images)
     if undescribed and not shared:
         yield n_(
             "{n:,} image is not asked What: nothing describes them",
@@ -161,20 +146,7 @@ def read_recognition(
             "give yours with --option description=TEXT",
             undescribed,
         )
-    yield from note_unlike_print(source, len(images))
-
-
-def _pattern(source: Source, writer: DatasetWriter, path: Path, data: bytes) -> Item:
-    """The item of an image without a query, which its items share."""
-    ref = writer.add_image(data, str(path))
-    return Item(
-        id=f"{source.name}/{source.name_of(path)}",
-        benchmark=BENCHMARK,
-        task=_TASK,
-        images=(ref,),
-        group=ref.sha256,
-        metadata=source.about | {"file": source.name_of(path)},
-    )
+    yield from note_unlike_print(source, len(boxed) - len(dropped))
 
 
 def _guess(listing: Listing) -> tuple[float, str]:
@@ -188,4 +160,4 @@ def _guess(listing: Listing) -> tuple[float, str]:
     return (0.8 if set(forms) == {"table"} else 0.9 if forms else 0.0), ""
 
 
-READER = reader_of(_TASK, RecognitionSettings, by_source(read_recognition), _guess)
+READER = reader_of("recognition", RecognitionSettings, by_source(read_recognition), _guess)

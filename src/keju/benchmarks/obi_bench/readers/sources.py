@@ -1,4 +1,4 @@
-"""OBI-Bench's eleven sources, as data of ``obi-TASK.toml``, and the images in their folders.
+"""OBI-Bench's eleven sources, as data of ``obi-TASK.toml``, and what its five formats share.
 
 Images are of classes by their paths alone; no image is opened here.
 """
@@ -6,11 +6,11 @@ Images are of classes by their paths alone; no image is opened here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -24,20 +24,21 @@ from keju.datasets.readers.base import (
     is_litter,
     join_names,
     plain_name,
+    source_bytes,
 )
 from keju.datasets.readers.images import image_below
+from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.records import cell_text, map_fields
+from keju.datasets.readers.records import Place, cell_text
 from keju.datasets.readers.tables import all_rows, find_table
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task
 from keju.errors import DataError, KejuError, UsageError, error_text
 from keju.files import shipped_toml
-from keju.items import Item, Record
+from keju.items import ImageRef, Item, Record
 from keju.settings import Settings
 from keju.texts import _, n_
 
-BENCHMARK = "OBI-Bench"
 TASKS = ("recognition", "rejoining", "classification", "retrieval", "deciphering")
 
 DESCRIPTIONS = "descriptions"
@@ -48,64 +49,42 @@ _COLUMNS = ("image", "description", "character", "subset", "frequency")
 class SourceSettings(Settings, frozen=True, kw_only=True):
     """The option that all formats share."""
 
-    source: Annotated[
-        str,
-        Meta(
-            description="the source, where its folder is not called so; any other folder is one of "
-            "its own"
-        ),
-    ] = ""
+    source: Annotated[str, Meta(description="the source, where its folder is not called so")] = ""
 
 
 T = TypeVar("T", bound=SourceSettings)
-
-ReadSources = Callable[[Sequence["Source"], DatasetWriter, T], Iterator[str]]
-"""Adds the items of the sources in a folder; yields notes for the user."""
-
-
-class Rule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A regular expression of paths, whose groups are the class and metadata.
-
-    With `skip` an image is not used; a note counts those of each text, which may name a group.
-    """
-
-    path: str
-    skip: str = ""
-
-
-class Draw(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The numbers of a draw: 0 classes are all, 0 distractors as many as the other images.
-
-    A class has `references` that queries are compared with (retrieval: that are relevant) and
-    `queries`; `distractors` are images of other classes.
-    """
-
-    classes: int = 0
-    references: int = 0
-    queries: int = 0
-    distractors: int = 0
 
 
 class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One source of images, with the numbers that OBI-Bench prints of it; 0 where it prints none.
 
+    `paths` are regular expressions whose groups are the class and metadata. With a text an image is
+    not used; a note counts those of each text, which may name a group.
+
+    A class has `references` that queries are compared with (retrieval: that are relevant) and
+    `queries`; `distractors` are images of other classes. 0 `classes` are all, 0 `distractors` as
+    many as the other images.
+
     `subsets` counts images by kind of character, `variants` those of one radical; `describes`
-    answers What where nothing else does. `folder` contains the files of a source that is read, and
+    answers What where nothing else does. `codes` are the meanings of groups of paths, and
+    `characters` those of classes or ids. `folder` contains the files of a source that is read, and
     `src` is the path that was imported.
     """
 
-    name: str = ""
-    task: str = ""
+    name: str
+    task: str
     type: str = ""
     images: int = 0
     spellings: tuple[str, ...] = ()
-    paths: tuple[Rule, ...] = ()
-    gallery: Draw = Draw()
+    paths: dict[str, str] = msgspec.field(default_factory=dict)
+    classes: int = 0
+    references: int = 0
+    queries: int = 0
+    distractors: int = 0
     subsets: dict[str, int] = msgspec.field(default_factory=dict)
     variants: int = 1
     describes: str = ""
-    eras: dict[str, str] = msgspec.field(default_factory=dict)
-    origins: dict[str, str] = msgspec.field(default_factory=dict)
+    codes: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     characters: dict[str, str] = msgspec.field(default_factory=dict)
     folder: Path = Path()
     src: Path = Path()
@@ -120,26 +99,24 @@ class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return path.relative_to(self.folder).as_posix()
 
     def match(self, path: str) -> tuple[str, dict[str, str]]:
-        """Why a path is skipped (empty if not) and its groups, by the first rule that fits it.
+        """Why a path is skipped (empty if not) and its groups, by the first expression that fits.
 
         Without groups where none fits it.
         """
-        for rule in self.paths:
-            if match := re.fullmatch(rule.path, path):
+        for expression, reason in self.paths.items():
+            if match := re.fullmatch(expression, path):
                 groups = {key: text for key, text in match.groupdict().items() if text}
-                return rule.skip.format_map(groups), groups
+                return reason.format_map(groups), groups
         return "", {}
 
 
 class Preset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The sources of one task as data. The files explain their keys."""
+    """The sources of one task as data, and what all share; the files explain the keys."""
 
-    task: str
-    what: str = ""
-    layout: str = ""
-    sources: dict[str, Source]
-    paths: tuple[Rule, ...] = ()
-    gallery: Draw = Draw()
+    what: str
+    layout: str
+    sources: dict[str, dict[str, Any]]
+    shared: dict[str, Any] = msgspec.field(default_factory=dict)
     columns: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     pairs: str = ""
     line: str = ""
@@ -149,18 +126,34 @@ class Preset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 @cache
 def preset(task_id: str) -> Preset:
     """The preset of a task."""
-    package = "keju.benchmarks.obi_bench.readers"
-    shipped = shipped_toml(package, f"obi-{task_id}.toml", Preset)
-    sources = {
-        name: replace(source, name=name, task=task_id, paths=source.paths or shipped.paths)
-        for name, source in shipped.sources.items()
-    }
-    return replace(shipped, sources=sources)
+    return shipped_toml("keju.benchmarks.obi_bench.readers", f"obi-{task_id}.toml", Preset)
 
 
+@cache
 def sources(*tasks: str) -> tuple[Source, ...]:
     """The sources of tasks, or all eleven, in the order of the presets."""
-    return tuple(source for name in tasks or TASKS for source in preset(name).sources.values())
+    return tuple(
+        _source(name, task_id) for task_id in tasks or TASKS for name in preset(task_id).sources
+    )
+
+
+def _source(name: str, task_id: str) -> Source:
+    """The source of that name, or one of the user's own, without printed numbers."""
+    shipped = preset(task_id)
+    own = {"name": name, "task": task_id}
+    return msgspec.convert(shipped.shared | shipped.sources.get(name, {}) | own, Source)
+
+
+def source_called(name: str) -> Source | None:
+    """The source with this name in one of its spellings, or None."""
+    for source in sources():
+        if plain_name(name) in map(plain_name, (source.name, *source.spellings)):
+            return source
+    return None
+
+
+def _tasks_called(names: Iterable[str]) -> set[str]:
+    return {source.task for name in names if (source := source_called(name))}
 
 
 def sources_in(src: Path, task_id: str, name: str = "") -> list[Source]:
@@ -168,7 +161,7 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[Source]:
 
     The source called `name`, if that is given; else those that the folders in `src` are named
     after, where those of other tasks are skipped; else the one that `src` itself is named after;
-    else a source of the user's own, without printed numbers.
+    else a source of the user's own.
 
     Raises:
         UsageError: `name` is a source of another task.
@@ -176,15 +169,12 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[Source]:
     """
     if not src.is_dir():
         raise DataError("expected a folder", file=src, hint="See: keju data detect SRC")
-    shipped = preset(task_id)
-    names = ", ".join(shipped.sources)
+    names = ", ".join(preset(task_id).sources)
     folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
-    source_of_folder = {path: source for path in folders if (source := source_called(path.name))}
-    if name or not source_of_folder:
+    if name or not any(source_called(path.name) for path in folders):
         name = name or src.resolve().name
         check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
-        own = Source(name=name, task=task_id, paths=shipped.paths, gallery=shipped.gallery)
-        source = source_called(name) or own
+        source = source_called(name) or _source(name, task_id)
         if source.task != task_id:
             raise UsageError(
                 "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, names
@@ -192,16 +182,14 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[Source]:
         return [replace(source, folder=src, src=src)]
     located = [
         replace(source, folder=path, src=src)
-        for source in shipped.sources.values()
-        for path, named_source in source_of_folder.items()
-        if named_source == source
+        for source in sources(task_id)
+        for path in folders
+        if source_called(path.name) == source
     ]
+    unlike = [path.name for path in folders if not source_called(path.name)]
     # OBC beside EVOBC repeats some of its images.
     strange = [
-        path.name
-        for path in folders
-        if path not in source_of_folder
-        and not any(source.match(f"{path.name}/-")[0] for source in located)
+        name for name in unlike if not any(source.match(f"{name}/-")[0] for source in located)
     ]
     if strange or not located:
         raise DataError(
@@ -215,12 +203,7 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[Source]:
     return located
 
 
-def source_called(name: str) -> Source | None:
-    """The source with this name in one of its spellings, or None."""
-    for source in sources():
-        if plain_name(name) in map(plain_name, (source.name, *source.spellings)):
-            return source
-    return None
+# ---- the files of a source
 
 
 def images_in(source: Source) -> dict[str, Path]:
@@ -231,62 +214,113 @@ def images_in(source: Source) -> dict[str, Path]:
     """
     images = {source.name_of(path): path for path in image_files(source.folder)}
     if not images:
-        raise DataError(
-            "the folder has no images of {}",
-            source.name,
-            file=source.folder,
-            hint=_("See the layout: keju data formats obi-{}", source.task),
-        )
+        raise DataError("the folder has no images of {}", source.name, file=source.folder)
     for name, path in images.items():
         for part in () if name.isascii() else name.split("/"):
             check_name(part, path)
     return images
 
 
+def read_columns(
+    file: Path,
+    names: Mapping[str, Sequence[str]],
+    optional: Collection[str],
+    *,
+    log_columns: bool = False,
+) -> Iterator[tuple[Place, dict[str, str]]]:
+    """The lines of a table: the place of each, and its texts by column.
+
+    `names` are those that each column may have, compared as by `plain_name`: the first one that
+    exists. `optional` columns may be missing. With `log_columns`, the import reports the
+    columns that are used.
+
+    Raises:
+        DataError: a column is missing, or the table or a cell is not readable.
+    """
+    rows = all_rows(file)
+    heads = list(dict.fromkeys(head for _place, cells in rows for head in cells))
+    plain = {plain_name(head): head for head in reversed(heads)}
+    fields: dict[str, str] = {}
+    for role, spellings in names.items():
+        if fitting := [name for name in map(plain_name, spellings) if name in plain]:
+            fields[role] = plain[fitting[0]]
+        elif role not in optional:
+            problem = _(
+                "no field for the {} (expected {}); found the fields {}",
+                role,
+                " or ".join(spellings),
+                ", ".join(heads[:30]),
+            )
+            raise DataError(problem, file=file, hint=_("Rename it to {}", spellings[0]))
+    if log_columns:
+        import_log().columns(fields, rows[0].cells)
+    for place, cells in rows:
+        texts = {role: cell_text(cells.get(key), key, place) for role, key in fields.items()}
+        yield place, {role: text.strip() for role, text in texts.items()}
+
+
 def read_descriptions(source: Source) -> dict[Path, dict[str, str]] | None:
     """The lines of the table ``descriptions`` by their image; None if the source has no such table.
 
-    A line has a text for each column, empty for a missing cell, and its place as ``line``. Images
+    A line has a text for each column, empty for a missing one, and its place as ``line``. Images
     are named from the source's folder on, or from the folder ``images`` in it.
 
     Raises:
         DataError: the source has several tables, a column or an image is missing, a frequency is
             not a whole number, or an image is listed twice.
     """
-    file = find_table(source.folder, DESCRIPTIONS)
-    if file is None:
+    if (file := find_table(source.folder, DESCRIPTIONS)) is None:
         return None
-    rows = all_rows(file)
-    roles = {column: [column] for column in _COLUMNS}
-    fields = map_fields(file, [cells for _place, cells in rows], roles, optional=_COLUMNS[2:])
     folders = (source.folder, source.folder / "images")
     described: dict[Path, dict[str, str]] = {}
-    for line, cells in rows:
-        texts = dict.fromkeys(_COLUMNS, "")
-        for role, key in fields.items():
-            texts[role] = cell_text(cells.get(key), key, line).strip()
-        image, frequency = texts["image"], texts["frequency"]
-        path = image_below(folders, image, file=line.file, item=line.item)
+    for line, cells in read_columns(file, {name: [name] for name in _COLUMNS}, _COLUMNS[2:]):
+        image, frequency = cells["image"], cells.get("frequency", "")
+        path = image_below(folders, image, file=file, item=line.item)
         if path is None:
             hint = _("Put it there, or remove the line")
             raise line.error(_("the image {!r} is missing", image), hint)
         if path in described:
             hint = _("Keep one of the two lines")
             raise line.error(_("{} is in an earlier line too", image), hint)
-        if frequency and not (frequency.isascii() and frequency.isdigit()):
+        if frequency and not re.fullmatch("[0-9]{1,9}", frequency):
             problem = _("the frequency {!r} is not a number", frequency[:20])
             raise line.error(problem, _("Write digits"))
-        described[path] = texts | {"line": line.item}
+        described[path] = dict.fromkeys(_COLUMNS, "") | cells | {"line": line.item}
     return described
 
 
-def add_queries(
-    writer: DatasetWriter, pattern: Item, answers: Mapping[str, str] = MappingProxyType({})
+# ---- items and notes
+
+
+def store_image(writer: DatasetWriter, path: Path) -> ImageRef:
+    """Add the image of a file."""
+    return writer.add_image(source_bytes(path), str(path))
+
+
+def add_items(
+    writer: DatasetWriter,
+    source: Source,
+    name: str,
+    image: ImageRef,
+    answers: Mapping[str, str] = MappingProxyType({}),
+    **fields: object,
 ) -> None:
-    """Add an item for each query with an answer, or for all of the task; the query ends its id."""
-    for query in answers or [query.name for query in task(pattern.task).queries]:
-        item = replace(pattern, id=f"{pattern.id}#{query}", query=query)
-        writer.add(replace(item, answer=answers.get(query, "")))
+    """Add an item of an image for each query with an answer, or for all of the task.
+
+    The query ends the id. The image is its own group, unless `fields` have another one.
+    """
+    for query in answers or [query.name for query in task(source.task).queries]:
+        item = Item(
+            id=f"{source.name}/{name}#{query}",
+            benchmark="OBI-Bench",
+            task=source.task,
+            query=query,
+            images=(image,),
+            answer=answers.get(query, ""),
+            group=image.sha256,
+            metadata=source.about | {"file": name},
+        )
+        writer.add(replace(item, **fields))
 
 
 def note_unlike_print(source: Source, images: int) -> Iterator[str]:
@@ -295,6 +329,12 @@ def note_unlike_print(source: Source, images: int) -> Iterator[str]:
         # The images of rejoining are fragments.
         noun = _("fragments") if source.task == "rejoining" else _("images")
         yield _("{} {}; the paper has {}", images, noun, source.images)
+
+
+# ---- the formats
+
+ReadSources = Callable[[Sequence[Source], DatasetWriter, T], Iterator[str]]
+"""Adds the items of the sources in a folder; yields notes for the user."""
 
 
 def by_source(
@@ -318,14 +358,9 @@ def reader_of(
 ) -> Reader[T]:
     """The format of a task.
 
-    Args:
-        task_id: the task.
-        settings_type: the options.
-        read_sources: the function that imports.
-        guess: of files whose folders are not named after any source: how well they fit, 0 if not,
-            and the source that they are of, empty for one of the user's own.
+    Of files whose folders are not named after any source, `guess` returns how well they fit, 0 if
+    not, and the source that they are of, empty for one of the user's own.
     """
-    shipped = preset(task_id)
 
     def read(src: Path, writer: DatasetWriter, settings: T) -> Iterator[str]:
         located = sources_in(src, task_id, settings.source)
@@ -334,11 +369,9 @@ def reader_of(
 
     def detect(listing: Listing) -> Detection | None:
         own_name = listing.root.resolve().name
-        # The tasks of the sources that folders, else the folder itself, are named after.
         tops = {path.parts[0] for path in listing.files if len(path.parts) > 1}
-        tasks = {source.task for name in tops if (source := source_called(name))}
-        if not tasks and (source := source_called(own_name)):
-            tasks = {source.task}
+        # The tasks of the sources that folders, else the folder itself, are named after.
+        tasks = _tasks_called(tops) or _tasks_called([own_name])
         if not (listing.src.is_dir() and listing.images) or (tasks and task_id not in tasks):
             return None
         fit, name = (1.0, "") if tasks else guess(listing)
@@ -349,9 +382,10 @@ def reader_of(
         images = n_("{n:,} image", "{n:,} images", len(listing.images))
         what = _("OBI-Bench's {}: {}", task_id, images)
         try:
-            sources_in(listing.src, task_id, name or ("" if tasks else own_name))
+            sources_in(listing.src, task_id, name)
         except KejuError as error:
             return Detection(fit / 2, what, missing=error_text(error))
         return Detection(fit, what, {"source": name} if name else {})
 
+    shipped = preset(task_id)
     return Reader(f"obi-{task_id}", shipped.what, shipped.layout, read, settings_type, detect)
