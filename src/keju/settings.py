@@ -8,7 +8,7 @@ all errors at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType, UnionType
@@ -18,7 +18,14 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo
 
-from keju.errors import KejuError, ProblemsError, error_text, shortened, unknown_name
+from keju.errors import (
+    DataError,
+    KejuError,
+    ProblemsError,
+    error_text,
+    shortened,
+    unknown_name,
+)
 from keju.local_paths import check_local
 from keju.texts import Text, _, either
 
@@ -32,11 +39,41 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 S = TypeVar("S", bound=Struct)
+R = TypeVar("R")
 
-_AT = re.compile(r" - at `(?P<of_keys>key` in `)?\$(?P<key>[^`]*)`$")
+_UNKNOWN = re.compile("unknown field `(.+?)`")
 _ENUM = re.compile(r"Invalid enum value '?(?P<name>.*?)'?")
-_WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
-_LIMIT = re.compile(r"Expected `([^`]*)` (of length )?([<>]=?) (\S+)")
+_EXPECTED = re.compile(
+    r"Expected `(?P<kinds>[^`]*)`(?P<length> of length)?(?: (?P<limit>[<>]=? \S+))?"
+    r"(?:, got `(?P<actual>[^`]*)`)?"
+)
+
+
+def convert_table(
+    table: Any,  # noqa: ANN401 - as it was parsed
+    shape: type[R],
+    item: str = "",
+    *,
+    more_keys: Iterable[str] = (),
+    **derived: object,
+) -> R:
+    """Convert a table of a file to a record; `derived` are fields that are not keys of the table.
+
+    `item` is the table's place, and `more_keys` are suggested in addition to the record's fields.
+
+    Raises:
+        DataError: a key is unknown, with the nearest one, or a value is wrong or missing.
+    """
+    try:
+        if not derived or derived.keys().isdisjoint(table):
+            return msgspec.convert({**table, **derived} if derived else table, shape)
+        problem = f"unknown field `{min(derived.keys() & table.keys())}`"
+    except msgspec.ValidationError as error:
+        problem = str(error).removesuffix(" - at `$`").replace("`$.", "`").replace("Object ", "")
+    if unknown := _UNKNOWN.search(problem):
+        keys = {*more_keys, *getattr(shape, "__struct_fields__", ())} - derived.keys()
+        problem = unknown_name(unknown[1], sorted(keys), "key")
+    raise DataError(problem, item=item or None)
 
 
 @contextmanager
@@ -115,23 +152,20 @@ def _describe_error(name: str, text: str, kind: object, option_value: str | None
 
     `option_value` is the value of an option, which is shown; None for a value of a table.
     """
-    at = _AT.search(text)
-    what = text[: at.start()] if at else text
-    where = name + at["key"].replace("[...]", "") if at else name
+    what, __, place = text.partition(" - at ")
+    where = name + place.rpartition("$")[2].strip("`").replace("[...]", "")
     problem: str = f"{what[0].lower()}{what[1:]}"
     if wrong := _ENUM.fullmatch(what):
-        word = "key" if at and at["of_keys"] else "value"
-        problem = unknown_name(wrong["name"], sorted(map(str, list_allowed_values(kind))), word)
-    elif wrong := _WRONG_TYPE.fullmatch(what):
-        expected, actual = map(_name_types, wrong.groups())
-        actual = actual if option_value is None else repr(option_value)
-        problem = _("expected {}, got {}", expected, actual)
-    elif wrong := _LIMIT.fullmatch(what):
-        kinds, of_length, *limit = wrong.groups()
-        if of_length:
-            problem = _("expected {} of length {} {}", _name_types(kinds), *limit)
+        problem = unknown_name(wrong["name"], sorted(map(str, list_allowed_values(kind))), "value")
+    elif wrong := _EXPECTED.fullmatch(what):
+        expected, limit = _name_types(wrong["kinds"]), (wrong["limit"] or "").split()
+        if wrong["actual"]:
+            actual = _name_types(wrong["actual"]) if option_value is None else repr(option_value)
+            problem = _("expected {}, got {}", expected, actual)
+        elif wrong["length"]:
+            problem = _("expected {} of length {} {}", expected, *limit)
         else:
-            problem = _("expected {} {} {}", _name_types(kinds), *limit)
+            problem = _("expected {} {} {}", expected, *limit)
             if option_value is not None:
                 problem = _("{}, got {!r}", problem, option_value)
     return _("{}: {}", where, problem)
