@@ -19,7 +19,6 @@ from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo
 
 from keju.errors import (
-    DataError,
     KejuError,
     ProblemsError,
     error_text,
@@ -39,41 +38,12 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 S = TypeVar("S", bound=Struct)
-R = TypeVar("R")
 
-_UNKNOWN = re.compile("unknown field `(.+?)`")
 _ENUM = re.compile(r"Invalid enum value '?(?P<name>.*?)'?")
 _EXPECTED = re.compile(
     r"Expected `(?P<kinds>[^`]*)`(?P<length> of length)?(?: (?P<limit>[<>]=? \S+))?"
     r"(?:, got `(?P<actual>[^`]*)`)?"
 )
-
-
-def convert_table(
-    table: Any,  # noqa: ANN401 - as it was parsed
-    shape: type[R],
-    item: str = "",
-    *,
-    more_keys: Iterable[str] = (),
-    **derived: object,
-) -> R:
-    """Convert a table of a file to a record; `derived` are fields that are not keys of the table.
-
-    `item` is the table's place, and `more_keys` are suggested in addition to the record's fields.
-
-    Raises:
-        DataError: a key is unknown, with the nearest one, or a value is wrong or missing.
-    """
-    try:
-        if not derived or derived.keys().isdisjoint(table):
-            return msgspec.convert({**table, **derived} if derived else table, shape)
-        problem = f"unknown field `{min(derived.keys() & table.keys())}`"
-    except msgspec.ValidationError as error:
-        problem = str(error).removesuffix(" - at `$`").replace("`$.", "`").replace("Object ", "")
-    if unknown := _UNKNOWN.search(problem):
-        keys = {*more_keys, *getattr(shape, "__struct_fields__", ())} - derived.keys()
-        problem = unknown_name(unknown[1], sorted(keys), "key")
-    raise DataError(problem, item=item or None)
 
 
 @contextmanager
@@ -94,6 +64,8 @@ def convert_settings(
     place: str,
     base: Path | None = None,
     spelled: bool = False,
+    derived: Mapping[str, object] | None = None,
+    more_keys: Iterable[str] = (),
 ) -> S:
     """Convert a table of names and values to settings; keys may be spelled with hyphens.
 
@@ -103,17 +75,20 @@ def convert_settings(
         place: the prefix of errors, e.g. ``recipe.toml: step 2 (dedup-images)``.
         base: the directory of relative paths.
         spelled: numbers may be given as text, as options of a command are.
+        derived: the values of fields that are not keys of the table.
+        more_keys: keys that an error suggests in addition to the fields.
 
     Raises:
         ProblemsError: all errors.
     """
-    fields = {field.name: field for field in msgspec.structs.fields(shape)}
+    values = dict(derived or {})
+    fields = {each.name: each for each in msgspec.structs.fields(shape) if each.name not in values}
     raw_values = {key.replace("-", "_"): value for key, value in table.items()}
     # Options are written with hyphens.
     labels = {
         name: name.replace("_", "-") if spelled else name for name in {**fields, **raw_values}
     }
-    known = sorted(labels[name] for name in fields)
+    known = sorted({*more_keys, *(labels[name] for name in fields)})
     faults = [unknown_name(labels[key], known, "key") for key in raw_values if key not in fields]
 
     def decode(kind: type, value: object) -> object:
@@ -123,7 +98,6 @@ def convert_settings(
         # In msgspec's wording, so that one place rewrites both.
         raise TypeError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
 
-    values: dict[str, object] = {}
     for name, field in fields.items():
         if name not in raw_values:
             if field.required:
@@ -144,7 +118,7 @@ def convert_settings(
             return shape(**values)
         except ValueError as error:  # raised by the settings themselves
             faults.append(error_text(error))
-    raise ProblemsError([_("{}: {}", place, fault) for fault in faults])
+    raise ProblemsError([_("{}: {}", place, fault) if place else fault for fault in faults])
 
 
 def _describe_error(name: str, text: str, kind: object, option_value: str | None) -> Text:
@@ -164,7 +138,7 @@ def _describe_error(name: str, text: str, kind: object, option_value: str | None
             problem = _("expected {}, got {}", expected, actual)
         elif wrong["length"]:
             problem = _("expected {} of length {} {}", expected, *limit)
-        else:
+        elif limit:
             problem = _("expected {} {} {}", expected, *limit)
             if option_value is not None:
                 problem = _("{}, got {!r}", problem, option_value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from msgspec import field
 from msgspec.structs import replace
@@ -19,7 +19,7 @@ from keju.errors import DataError, UsageError, shortened, unknown_name
 from keju.files import parse_toml
 from keju.items import AnswerForm, Item, Protocol, Record
 from keju.metrics.boxes import box_convention
-from keju.settings import convert_table
+from keju.settings import convert_settings
 from keju.texts import _, either
 
 CountKind = Literal["items", "items-implied", "images", "open"]
@@ -256,27 +256,26 @@ def parse_definition(
     """
     table = parse_toml(text, file=place, problem="not a benchmark definition")
     try:
-        tasks, means, drafts = (
-            convert_table(table.pop(key, {}), dict[str, _Table], key)
-            for key in ("tasks", "means", "drafts")
-        )
-        file = convert_table(
-            table, Definition, text=text, place=place, shipped=bundled, folder=folder
-        )
+        tasks, means, drafts = (take_rows("", table, key) for key in ("tasks", "means", "drafts"))
+        about = {"text": text, "place": place, "shipped": bundled, "folder": folder}
+        file = convert_settings(table, Definition, place="", derived=about)
         _check_name("", file.name, NAME)
         for name, family in file.families.items():
             # A family is checked alone too, so that an error does not name one of its tasks.
-            item = f"families.{name}"
-            _check_known(item, [family.get("form", "text")], get_args(AnswerForm), "answer form")
             query = {"form": "text", "strict": [], **family}
-            convert_table(query, Query, item, name="", answer_language="")
+            derived = {"name": "", "answer_language": ""}
+            convert_settings(query, Query, place=f"families.{name}", derived=derived)
         file = replace(
             file,
             title=file.title or file.name,
             tasks=tuple(_task(file, name, row) for name, row in tasks.items()),
-            means={name: convert_table(row, Mean, f"means.{name}") for name, row in means.items()},
+            means={
+                name: convert_settings(row, Mean, place=f"means.{name}")
+                for name, row in means.items()
+            },
             drafts={
-                name: convert_table(row, Drafts, f"drafts.{name}") for name, row in drafts.items()
+                name: convert_settings(row, Drafts, place=f"drafts.{name}")
+                for name, row in drafts.items()
             },
         )
         _check_content(file)
@@ -284,6 +283,14 @@ def parse_definition(
         hint = error.hint or _("Compare it with a draft: keju benchmark new NAME")
         raise DataError(error.problem, file=place, item=error.item, hint=hint) from None
     return file
+
+
+def take_rows(item: str, table: _Table, key: str) -> dict[str, _Table]:
+    """The table of tables with a key, which is removed from a table."""
+    rows = table.pop(key, {})
+    if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
+        raise DataError("{} needs a table for each name", key, item=item or None)
+    return rows
 
 
 def _check_content(file: Definition) -> None:
@@ -314,18 +321,16 @@ def _task(file: Definition, task_id: str, table: _Table) -> Task:
     item = f"tasks.{task_id}"
     _check_name(item, task_id, _ID)
     own_query = {key: table.pop(key) for key in _QUERY_KEYS if key in table}
-    queries = convert_table(table.pop("queries", {}), dict[str, _Table], item)
-    task = convert_table(
-        table,
-        Task,
-        item,
-        more_keys=_QUERY_KEYS,
-        id=task_id,
-        benchmark=file.name,
-        domain_zh=file.domains_zh.get(str(table.get("domain")), ""),
-        direction_zh=file.domains_zh.get(str(table.get("direction")), ""),
-        count_kind=file.count_kind,
-    )
+    queries = take_rows(item, table, "queries")
+    derived = {
+        "id": task_id,
+        "benchmark": file.name,
+        "domain_zh": file.domains_zh.get(str(table.get("domain")), ""),
+        "direction_zh": file.domains_zh.get(str(table.get("direction")), ""),
+        "count_kind": file.count_kind,
+        "queries": (),
+    }
+    task = convert_settings(table, Task, place=item, derived=derived, more_keys=_QUERY_KEYS)
     for name in ("name_zh", "name_en", "domain", "format"):
         if not getattr(task, name).strip():
             raise DataError("{} is empty", name, item=item, hint="Fill it in")
@@ -359,8 +364,8 @@ def _query(item: str, name: str, table: _Table, file: Definition, task: Task) ->
     if "family" in table:
         _check_known(item, [table["family"]], file.families, "family")
         family = file.families[table["family"]]
-    language = file.answer_language
-    query = convert_table(family | table, Query, item, name=name, answer_language=language)
+    derived = {"name": name, "answer_language": file.answer_language}
+    query = convert_settings(family | table, Query, place=item, derived=derived)
     if blank := _WRONG_BLANK.search(f"{query.ask} {query.requirement}"):
         hint = _("Write the names of blanks in small letters and _")
         raise DataError("the blank {{{}}} would not be filled", blank[1], item=item, hint=hint)

@@ -16,13 +16,13 @@ import msgspec
 from msgspec.structs import replace
 
 from keju.definitions.registry import task
-from keju.definitions.schema import BLANK, Query
+from keju.definitions.schema import BLANK, Query, take_rows
 from keju.errors import DataError, UsageError, unknown_name
 from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.items import AnswerForm, Item
 from keju.metrics.boxes import box_convention
 from keju.registry import list_shipped_folders
-from keju.settings import convert_table
+from keju.settings import convert_settings
 from keju.texts import _
 
 RELEASED = "released"
@@ -201,11 +201,12 @@ def read_prompts(path: Path) -> str:
     prompts: dict[str, WordedPrompt] = {}
     item = None
     try:
-        rows = convert_table(table.pop("prompts", {}), dict[str, dict[str, Any]])
-        own = convert_table(table, Wording, prompts={}, forms={})
+        rows = take_rows("", table, "prompts")
+        own = convert_settings(table, Wording, place="", derived={"prompts": {}, "forms": {}})
         for form, row in rows.items():
             item = f"prompts.{form}"
-            prompts[form] = _checked_prompt(form, convert_table(row, WordedPrompt), own.system)
+            prompt = convert_settings(row, WordedPrompt, place="")
+            prompts[form] = _checked_prompt(form, prompt, own.system)
     except (DataError, UsageError) as error:
         raise DataError(error.problem, file=path, item=item, hint=_HINT) from None
     if not own.system and all(prompt == WordedPrompt() for prompt in prompts.values()):
