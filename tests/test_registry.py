@@ -46,12 +46,6 @@ def test_built_in_names_keep_their_order_and_are_imported_when_they_are_looked_u
         one["gone"]
 
 
-def test_built_in_names_may_come_from_a_function():
-    asked = []
-    one = registry(lambda: asked.append(1) or {"a": 1})
-    assert (asked, one["a"], list(one), asked) == ([1], 1, ["a"], [1])
-
-
 def test_an_unknown_name_has_the_nearest_one_and_all_names_in_its_error():
     one = registry({"seven": 7, "eight": 8})
     wrong = r"x.toml: no number 'sevn'\. Did you mean 'seven'\? Choose from: seven, eight"

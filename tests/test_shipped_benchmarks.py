@@ -1,7 +1,7 @@
 """The published benchmarks are folders of the package, found as any other definition."""
 
 from keju.benchmarks import folders
-from keju.definitions import benchmark, is_shipped
+from keju.definitions import benchmark
 from keju.registry import list_provided, list_shipped_folders
 from tests.support.bundled import FOLDERS, PAPERS, TASKS
 
@@ -19,7 +19,7 @@ def test_every_folder_has_a_definition_and_a_position_of_its_own() -> None:
 
 
 def test_the_definitions_of_the_folders_are_those_that_keju_ships() -> None:
-    assert all(is_shipped(name) for name in FOLDERS)
+    assert all(benchmark(name).shipped for name in FOLDERS)
     assert {name: [each.id for each in benchmark(name).tasks] for name in TASKS} == TASKS
     assert [len(benchmark(name).tasks) for name in PAPERS] == [45, 5, 5]
 

@@ -41,7 +41,7 @@ class RunExport(NamedTuple):
 EXPORTS: Registry[RunExport] = Registry(
     "form of runs",
     "exports",
-    lambda: list_provided("exports"),
+    list_provided("exports"),
     elsewhere={"inspect": "keju-inspect: pip install keju-inspect"},
 )
 """The export formats of a run by command name, in addition to keju's own formats of pages."""

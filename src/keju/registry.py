@@ -21,7 +21,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from pkgutil import resolve_name
 from types import ModuleType
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from keju.errors import (
     KejuError,
@@ -34,6 +34,9 @@ from keju.errors import (
 )
 from keju.items import Record
 from keju.texts import _, join_clauses, noun
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -153,8 +156,7 @@ class Registry(Mapping[str, T]):
     Args:
         word: the word for a name in errors, e.g. ``step``.
         kind: the kind with which `register` is called, e.g. ``steps``.
-        builtin: keju's own, by name: the thing, or ``module:ATTRIBUTE`` where it is found. A
-            function returns them where that takes time.
+        builtin: keju's own, by name: the thing, or ``module:ATTRIBUTE`` where it is found.
         elsewhere: names that optional packages of keju provide, with the package and how to install
             it, for the error where it is not installed.
     """
@@ -163,21 +165,14 @@ class Registry(Mapping[str, T]):
         self,
         word: str,
         kind: str,
-        builtin: Mapping[str, str | T] | Callable[[], Mapping[str, str | T]],
+        builtin: Mapping[str, str | T],
         *,
         elsewhere: Mapping[str, str] | None = None,
     ) -> None:
         self.word = word
         self.kind = kind
+        self.builtin = builtin
         self.elsewhere = elsewhere or {}
-        self._builtin = builtin
-
-    @property
-    def builtin(self) -> Mapping[str, str | T]:
-        """The built-in names and their values."""
-        if callable(self._builtin):
-            self._builtin = self._builtin()
-        return self._builtin
 
     def __getitem__(self, name: str) -> T:
         own, claim = self.builtin.get(name), self._claim(name)
@@ -227,7 +222,7 @@ class Registry(Mapping[str, T]):
 
         `place` begins the error.
         """
-        word, broken = word or self.word, describe_broken() or None
+        word, broken = word or self.word, describe_broken()
         if package := self.elsewhere.get(name):
             missing = _("the {} {!r} is not installed. It is in {}", noun(word), name, package)
             return PluginError(missing, file=place or None, hint=broken)
@@ -253,17 +248,16 @@ def list_returned(function: Callable[..., object], returned: object, kind: type[
     Raises:
         PluginError: it is not a list of values of that type.
     """
-    wrong, values = returned, list[T]()
-    if isinstance(returned, Iterable) and not isinstance(returned, str):
-        values = list(returned)
-        wrong = next((value for value in values if not isinstance(value, kind)), None)
-        if wrong is None:
-            return values
+    is_list = isinstance(returned, Iterable) and not isinstance(returned, str)
+    values = list(cast("Iterable[T]", returned)) if is_list else [cast("T", returned)]
+    wrong = next((value for value in values if not isinstance(value, kind)), None)
+    if is_list and wrong is None:
+        return values
     raise PluginError(
         "plug-in {}: {} returned {}, not a list of {}",
         _find_provider(function.__module__),
         getattr(function, "__name__", function),
-        type(wrong).__name__,
+        type(returned if wrong is None else wrong).__name__,
         kind.__name__,
     )
 
@@ -349,9 +343,9 @@ def list_broken() -> dict[str, PluginError]:
     return {point.name: error for point, error in _IMPORTED.items() if error is not None}
 
 
-def describe_broken() -> str:
-    """Format why installed plug-ins cannot be imported, for errors about unknown names."""
-    return join_clauses(tuple(map(error_text, list_broken().values())))
+def describe_broken() -> str | None:
+    """Why installed plug-ins cannot be imported, as the hint of an error about an unknown name."""
+    return join_clauses(tuple(map(error_text, list_broken().values()))) or None
 
 
 @cache
@@ -359,13 +353,13 @@ def _read_entry_points() -> tuple[Installed, ...]:
     """Read the entry points of installed plug-ins; the modules that they name are not imported."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
 
-    points = []
-    for point in entry_points(group="keju"):
-        plugin = Plugin(name=point.module)
-        if point.dist:
-            plugin = Plugin(name=point.dist.name, version=point.dist.version)
-        points.append(Installed(plugin, point.name, point.value))
-    return tuple(points)
+    def plugin_of(point: EntryPoint) -> Plugin:
+        if not point.dist:
+            return Plugin(name=point.module)
+        return Plugin(name=point.dist.name, version=point.dist.version)
+
+    points = entry_points(group="keju")
+    return tuple(Installed(plugin_of(point), point.name, point.value) for point in points)
 
 
 def _find_owner(module: str) -> Plugin | None:

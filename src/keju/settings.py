@@ -8,7 +8,7 @@ all errors at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType, UnionType
@@ -18,7 +18,13 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo
 
-from keju.errors import KejuError, ProblemsError, error_text, shortened, unknown_name
+from keju.errors import (
+    KejuError,
+    ProblemsError,
+    error_text,
+    shortened,
+    unknown_name,
+)
 from keju.local_paths import check_local
 from keju.texts import Text, _, either
 
@@ -33,10 +39,11 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 S = TypeVar("S", bound=Struct)
 
-_AT = re.compile(r" - at `(?P<of_keys>key` in `)?\$(?P<key>[^`]*)`$")
 _ENUM = re.compile(r"Invalid enum value '?(?P<name>.*?)'?")
-_WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
-_LIMIT = re.compile(r"Expected `([^`]*)` (of length )?([<>]=?) (\S+)")
+_EXPECTED = re.compile(
+    r"Expected `(?P<kinds>[^`]*)`(?P<length> of length)?(?: (?P<limit>[<>]=? \S+))?"
+    r"(?:, got `(?P<actual>[^`]*)`)?"
+)
 
 
 @contextmanager
@@ -57,6 +64,8 @@ def convert_settings(
     place: str,
     base: Path | None = None,
     spelled: bool = False,
+    derived: Mapping[str, object] | None = None,
+    more_keys: Iterable[str] = (),
 ) -> S:
     """Convert a table of names and values to settings; keys may be spelled with hyphens.
 
@@ -66,17 +75,20 @@ def convert_settings(
         place: the prefix of errors, e.g. ``recipe.toml: step 2 (dedup-images)``.
         base: the directory of relative paths.
         spelled: numbers may be given as text, as options of a command are.
+        derived: the values of fields that are not keys of the table.
+        more_keys: keys that an error suggests in addition to the fields.
 
     Raises:
         ProblemsError: all errors.
     """
-    fields = {field.name: field for field in msgspec.structs.fields(shape)}
+    values = dict(derived or {})
+    fields = {each.name: each for each in msgspec.structs.fields(shape) if each.name not in values}
     raw_values = {key.replace("-", "_"): value for key, value in table.items()}
     # Options are written with hyphens.
     labels = {
         name: name.replace("_", "-") if spelled else name for name in {**fields, **raw_values}
     }
-    known = sorted(labels[name] for name in fields)
+    known = sorted({*more_keys, *(labels[name] for name in fields)})
     faults = [unknown_name(labels[key], known, "key") for key in raw_values if key not in fields]
 
     def decode(kind: type, value: object) -> object:
@@ -86,7 +98,6 @@ def convert_settings(
         # In msgspec's wording, so that one place rewrites both.
         raise TypeError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
 
-    values: dict[str, object] = {}
     for name, field in fields.items():
         if name not in raw_values:
             if field.required:
@@ -107,7 +118,7 @@ def convert_settings(
             return shape(**values)
         except ValueError as error:  # raised by the settings themselves
             faults.append(error_text(error))
-    raise ProblemsError([_("{}: {}", place, fault) for fault in faults])
+    raise ProblemsError([_("{}: {}", place, fault) if place else fault for fault in faults])
 
 
 def _describe_error(name: str, text: str, kind: object, option_value: str | None) -> Text:
@@ -115,23 +126,20 @@ def _describe_error(name: str, text: str, kind: object, option_value: str | None
 
     `option_value` is the value of an option, which is shown; None for a value of a table.
     """
-    at = _AT.search(text)
-    what = text[: at.start()] if at else text
-    where = name + at["key"].replace("[...]", "") if at else name
+    what, __, place = text.partition(" - at ")
+    where = name + place.rpartition("$")[2].strip("`").replace("[...]", "")
     problem: str = f"{what[0].lower()}{what[1:]}"
     if wrong := _ENUM.fullmatch(what):
-        word = "key" if at and at["of_keys"] else "value"
-        problem = unknown_name(wrong["name"], sorted(map(str, list_allowed_values(kind))), word)
-    elif wrong := _WRONG_TYPE.fullmatch(what):
-        expected, actual = map(_name_types, wrong.groups())
-        actual = actual if option_value is None else repr(option_value)
-        problem = _("expected {}, got {}", expected, actual)
-    elif wrong := _LIMIT.fullmatch(what):
-        kinds, of_length, *limit = wrong.groups()
-        if of_length:
-            problem = _("expected {} of length {} {}", _name_types(kinds), *limit)
-        else:
-            problem = _("expected {} {} {}", _name_types(kinds), *limit)
+        problem = unknown_name(wrong["name"], sorted(map(str, list_allowed_values(kind))), "value")
+    elif wrong := _EXPECTED.fullmatch(what):
+        expected, limit = _name_types(wrong["kinds"]), (wrong["limit"] or "").split()
+        if wrong["actual"]:
+            actual = _name_types(wrong["actual"]) if option_value is None else repr(option_value)
+            problem = _("expected {}, got {}", expected, actual)
+        elif wrong["length"]:
+            problem = _("expected {} of length {} {}", expected, *limit)
+        elif limit:
+            problem = _("expected {} {} {}", expected, *limit)
             if option_value is not None:
                 problem = _("{}, got {!r}", problem, option_value)
     return _("{}: {}", where, problem)

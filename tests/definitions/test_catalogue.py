@@ -10,9 +10,9 @@ import pytest
 from keju.definitions import benchmark as benchmark_named
 from keju.definitions import (
     official_number,
+    paper_tasks,
     prompt_of,
     task,
-    task_row,
     tasks,
 )
 from keju.definitions.schema import Task
@@ -51,12 +51,12 @@ def test_the_tasks_are_those_of_the_definitions_with_ids_of_their_own() -> None:
 
 
 def test_tasks_of_papers_have_counts_and_benchmarks_of_papers_official_metrics() -> None:
-    from_paper = {task.benchmark for task in tasks() if task.from_paper}
+    from_paper = {task.benchmark for task in paper_tasks()}
     assert set(PAPERS) <= from_paper
-    assert all(task.count for task in tasks() if task.from_paper)
+    assert all(task.count for task in paper_tasks())
     for name in from_paper:
         assert any(task.has_official for task in of(name))
-    assert not task("page_ocr").from_paper
+    assert task("page_ocr") not in paper_tasks()
 
 
 def test_mcs_facts_are_the_registrys(shared: Path) -> None:
@@ -281,7 +281,7 @@ def test_numbers_are_mcs_benchs_only() -> None:
 
 
 def test_a_row_lists_what_the_contract_names() -> None:
-    assert task_row(task("T21")) == {
+    assert task("T21").row == {
         "id": "T21",
         "benchmark": "MCS-Bench",
         "name_zh": "画面问答",
@@ -292,9 +292,9 @@ def test_a_row_lists_what_the_contract_names() -> None:
         "count": 55,
         "count_kind": "items",
     }
-    metrics = task_row(task("classification"))["metrics"]
+    metrics = task("classification").row["metrics"]
     assert metrics == {"official": ["Acc@5", "Acc@1"], "strict": ["Acc@1", "AP", "AUC"]}
-    json.dumps([task_row(task) for task in tasks()])
+    json.dumps([task.row for task in tasks()])
 
 
 def test_metric_names_of_an_unknown_benchmark_are_refused() -> None:

@@ -6,10 +6,8 @@ import pytest
 
 from keju.definitions import (
     benchmark,
-    benchmark_title,
     definition_texts,
     definitions,
-    is_shipped,
     load_benchmark,
     parse_definition,
     register_definition,
@@ -17,7 +15,7 @@ from keju.definitions import (
     task,
     tasks,
 )
-from keju.definitions.draft import sample_prompts, write_draft
+from keju.definitions.draft import sample_prompt, write_draft
 from keju.errors import DataError, KejuError, UsageError
 from keju.registry import PluginError, list_shipped_folders
 from keju.scoring import check_metrics
@@ -78,12 +76,12 @@ def test_a_definition_has_its_tasks_with_prompts_and_metrics() -> None:
     assert dating.queries[0].template == "{question}\n{options}\n只输出字母。"
     assert dating.queries[0].strict == ("Acc", "Acc_chance_corrected")
     assert seals.queries[0].box_convention == "xyxy"
-    assert not dating.from_paper
+    assert not found.from_paper
     assert not dating.has_official
     assert task("dating") is dating
     assert tasks()[-2:] == (dating, seals)
-    assert benchmark_title("Studies") == "Manuscript Studies"
-    assert not is_shipped("Studies")
+    assert benchmark("Studies").title == "Manuscript Studies"
+    assert not found.shipped
     assert definition_texts(["Studies", "MCS-Bench", "nobody's"]) == {"Studies": TEXT}
 
 
@@ -92,7 +90,7 @@ def test_the_shipped_definitions_come_first_and_through_the_same_parser() -> Non
     assert names[:3] == [*PAPERS]
     assert set(names[:-1]) == set(FOLDERS)
     assert names[-1] == "pages"
-    assert all(is_shipped(each.name) for each in definitions())
+    assert all(each.shipped for each in definitions())
     assert benchmark("MCS-Bench").means["QA as printed"].without == ("T39",)
     for folder in list_shipped_folders():
         text = folder.joinpath(registry.FILE).read_text("utf-8")
@@ -122,14 +120,14 @@ def test_the_shipped_definitions_come_first_and_through_the_same_parser() -> Non
         ('format = "MCQ"', 'format = "pairs"', ("tasks.dating", "pairs")),
         ("[families.choice]", "[families.choice", ("not a benchmark definition",)),
         ('version = "1"', 'version = " "', ("version is empty", 'version = "1"')),
-        ('version = "1"', "version = 1", ("version", "str")),
-        ('title = "Manuscript Studies"', "title = []", ("title", "str")),
-        ('version = "1"', 'version = "1"\nlicence = 4', ("licence", "str")),
-        ('version = "1"', 'version = "1"\nplugins = "mine.py"', ("plugins", "array")),
+        ('version = "1"', "version = 1", ("version", "expected text")),
+        ('title = "Manuscript Studies"', "title = []", ("title", "expected text")),
+        ('version = "1"', 'version = "1"\nlicence = 4', ("licence", "expected text")),
+        ('version = "1"', 'version = "1"\nplugins = "mine.py"', ("plugins", "expected a list")),
         (
             'version = "1"',
             'version = "1"\nofficial_with_reasoning = "yes"',
-            ("official_with", "bool"),
+            ("official_with", "true or false"),
         ),
         ('version = "1"', 'version = "1"\nanswer_language = "fr"', ("answer_language", "'fr'")),
         (
@@ -139,14 +137,22 @@ def test_the_shipped_definitions_come_first_and_through_the_same_parser() -> Non
         ),
         ('count_kind = "items"', 'count_kind = "pages"', ("count_kind", "'pages'")),
         ("count = 12", "count = -1", ("tasks.dating", "-1")),
-        ('form = "letter"', 'form = "letter"\nimage = "no"', ("families.choice", "image", "bool")),
-        ('form = "letter"', 'form = "letter"\nrubric = 1', ("families.choice", "rubric", "str")),
+        (
+            'form = "letter"',
+            'form = "letter"\nimage = "no"',
+            ("families.choice", "image", "true or false"),
+        ),
+        (
+            'form = "letter"',
+            'form = "letter"\nrubric = 1',
+            ("families.choice", "rubric", "expected text"),
+        ),
         (
             'form = "letter"',
             'form = "letter"\nstrit = []',
             ("families.choice", "'strit'", "'strict'"),
         ),
-        ('strict = ["mIoU"]', 'strict = "mIoU"', ("families.locate", "strict", "array")),
+        ('strict = ["mIoU"]', 'strict = "mIoU"', ("families.locate", "strict", "expected a list")),
         ("count = 12", 'count = 12\ncandidates = "glyphs"', ("tasks.dating", "'glyphs'")),
         ("count = 12", 'count = 12\ntranscription_from = "dating"', ("tasks.dating", "'dating'")),
         ("count = 3", 'count = 3\nask = "?"', ("tasks.seals", "belong to its queries")),
@@ -256,7 +262,7 @@ def test_a_draft_is_accepted_and_not_overwritten(tmp_path: Path) -> None:
     found = load_benchmark(file)
     check_metrics(found, str(file))
     assert found.name == "Drafted Slips"
-    prompts = {each.task.id: each.text for each in sample_prompts(found)}
+    prompts = {own.id: sample_prompt(own, own.queries[0]) for own in found.tasks}
     assert "A、唐代 B、宋代" in prompts["drafted_slips_dating"]
     assert "{" not in "".join(prompts.values())
     with pytest.raises(UsageError, match="exists already"):
@@ -267,6 +273,7 @@ def test_a_draft_is_accepted_and_not_overwritten(tmp_path: Path) -> None:
 
 def test_every_shipped_prompt_can_be_shown_with_sample_content() -> None:
     for each in definitions():
-        for prompt in sample_prompts(each):
-            assert prompt.text
-            assert "{question}" not in prompt.text
+        questions = [(own, query) for own in each.tasks for query in own.queries]
+        for own, query in questions:
+            assert sample_prompt(own, query)
+            assert "{question}" not in sample_prompt(own, query)

@@ -101,7 +101,7 @@ def test_question_forms_are_worded_one_by_one(written):
         ("[forms.letter]\nen = '{prompt}'", ("'forms'",)),
         ("[tasks.T7]\nask = '{prompt} x'", ("'tasks'",)),
         ("[prompts.T7]\nask = ' '", ("prompts.T7", "empty")),
-        ("[prompts.T7]\nask = 3", ("Expected `str`, got `int`",)),
+        ("[prompts.T7]\nask = 3", ("prompts.T7", "ask: expected text, got a whole number")),
         ("[prompts.T7]", ("changes nothing", "T7")),
         ("", ("changes nothing", "names no task")),
         ("[prompts.T7\n", ("not a prompt file",)),

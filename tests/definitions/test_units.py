@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keju.definitions import Units, describe_ungrouped, describe_units, units_of
+from keju.definitions import UnitCounter, Units, describe_ungrouped, describe_units
 from keju.items import ImageRef, Item
 from keju.texts import in_terminal, using
 
@@ -45,17 +45,19 @@ def item(group: str = "", *images: ImageRef) -> Item:
     ],
 )
 def test_units_are_counted_and_described(items: list[Item], units: Units, sentence: str) -> None:
-    result = units_of(items, "Book")
+    result = UnitCounter(items).units("Book")
     assert result == units
     assert describe_units(result) == sentence
 
 
 def test_units_are_described_in_chinese() -> None:
     with using("zh"):
-        assert in_terminal(describe_units(units_of([item("史記"), item("漢書")], "書名"))) == (
-            "独立单位：数据集的 2 组（“書名”），最大的一个占 2 道题的 50%"
+        assert in_terminal(
+            describe_units(UnitCounter([item("史記"), item("漢書")]).units("書名"))
+        ) == ("独立单位：数据集的 2 组（“書名”），最大的一个占 2 道题的 50%")
+        ungrouped = describe_ungrouped(
+            UnitCounter([item("", PAGE)]).units(), "--option field.group=COLUMN"
         )
-        ungrouped = describe_ungrouped(units_of([item("", PAGE)]), "--option field.group=COLUMN")
         assert in_terminal(ungrouped) == (
             "并非每道题都有分组：没有分组的题以第一张图像或该题本身为独立单位（共 1 个）。"
             "如果有些图像出自同一部书、同一图版或同一甲骨，"
@@ -64,4 +66,7 @@ def test_units_are_described_in_chinese() -> None:
 
 
 def test_nothing_is_said_of_items_that_all_have_a_group() -> None:
-    assert describe_ungrouped(units_of([item("史記")]), "--option field.group=COLUMN") is None
+    assert (
+        describe_ungrouped(UnitCounter([item("史記")]).units(), "--option field.group=COLUMN")
+        is None
+    )

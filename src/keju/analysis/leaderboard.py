@@ -30,13 +30,13 @@ from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet, main_metric
 from keju.analysis.unpublished_settings import prompt_notes
 from keju.definitions import (
     OWN_BENCHMARK,
-    benchmark_title,
     has_reference,
     options_of,
     query_of,
     task,
     tasks,
 )
+from keju.definitions import benchmark as benchmark_named
 from keju.items import Item, Protocol
 from keju.running.prices import Prices
 from keju.runs.served_models import served_line
@@ -262,7 +262,7 @@ def _leaderboard(
     ]
     return Leaderboard(
         benchmark=name,
-        title=benchmark_title(name),
+        title=benchmark_named(name).title,
         protocols=protocols,
         heads=[_format_head(name, protocol) for protocol in protocols],
         domains=domains,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from keju.analysis.asked_items import Run
 from keju.analysis.run_set import RunSet
-from keju.definitions import Task, is_undeciphered, task, tasks
+from keju.definitions import Task, benchmark, is_undeciphered, task, tasks
 from keju.items import Item
 from keju.texts import Text, _, both, listed, p_
 
@@ -21,7 +21,8 @@ def other_data(run_set: RunSet) -> list[Text]:
     runs: dict[str, Run] = {}
     items: dict[str, dict[str, list[Item]]] = {}
     for asked in run_set.asked:
-        if is_undeciphered(asked.item) or not task(asked.item.task).from_paper:
+        from_paper = benchmark(task(asked.item.task).benchmark).from_paper
+        if is_undeciphered(asked.item) or not from_paper:
             continue  # no paper has these
         key = asked.run.manifest.items_key
         runs.setdefault(key, asked.run)

@@ -10,7 +10,8 @@ from keju.analysis.labels import higher_is_better, label_of, metric_label, metri
 from keju.analysis.leaderboard import Results
 from keju.analysis.marks import marks_of_ranges, printed
 from keju.analysis.run_set import ModelResponses, RunSet
-from keju.definitions import benchmark_title, tasks
+from keju.definitions import benchmark as benchmark_named
+from keju.definitions import tasks
 from keju.items import Protocol
 from keju.scoring import PROTOCOLS, MetricResult, Result, TaskResult
 from keju.statistics import Interval
@@ -108,7 +109,7 @@ def task_tables(run_set: RunSet, results: Results) -> list[TaskTable]:
                 )
             )
     return [
-        TaskTable(benchmark_title(benchmark), rows, _official_notes(rows))
+        TaskTable(benchmark_named(benchmark).title, rows, _official_notes(rows))
         for benchmark, rows in tables.items()
     ]
 

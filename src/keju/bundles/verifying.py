@@ -39,8 +39,7 @@ from keju.bundles.verification import (
     meaning_of_verified,
 )
 from keju.datasets.store import Dataset
-from keju.definitions import benchmark, register_definition
-from keju.definitions.registry import definition_text
+from keju.definitions import benchmark, definition, register_definition
 from keju.encoders import Encoders
 from keju.errors import DataError, UsageError
 from keju.files import read_jsonl, write_json
@@ -175,7 +174,8 @@ class _Verifier:
         for name, text in self._bundle.definitions().items():
             member = next(e.definition for e in self._bundle.manifest.benchmarks if e.name == name)
             own = self._bundle.run_manifest.benchmarks.get(name)
-            known = definition_text(name) or own or ""
+            entry = definition(name)
+            known = entry.text if entry else own or ""
             self._findings.add_compared("definitions")
             if text == known and own in {None, text}:
                 register_definition(text, member)

@@ -39,7 +39,6 @@ from keju.bundles.tables import write_index
 from keju.datasets.licences import list_restricted
 from keju.datasets.store import Dataset
 from keju.definitions import benchmark
-from keju.definitions.registry import definition_text
 from keju.errors import UsageError
 from keju.files import sha256_file, write_atomic, write_json
 from keju.items import get_group
@@ -203,7 +202,7 @@ def _after(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 
 def _write_definitions(run: RunFolder, stage: Path, cleaner: Cleaner) -> Iterator[BundledBenchmark]:
     for name in sorted({item.benchmark for item in run.iter_items()}):
-        member, text = definition_member(name), definition_text(name)
+        member, text = definition_member(name), benchmark(name).text
         check_clean(cleaner, text.encode(), member)
         write_atomic(stage / member, text)
         yield BundledBenchmark(name=name, version=benchmark(name).version, definition=member)

@@ -14,7 +14,7 @@ from keju.errors import error_text
 from keju.texts import _, n_
 
 if TYPE_CHECKING:
-    from keju.definitions.draft import SamplePrompt
+    from keju.definitions import Query, Task
 
 benchmark_app = typer.Typer(
     no_args_is_help=True,
@@ -53,29 +53,30 @@ def check(
 
     Blanks of the prompts are filled with sample content, such as （问题） for {question}.
     """
-    from keju.definitions.draft import sample_prompts
-
     definition = load_checked(file)
-    for each in sample_prompts(definition):
-        name = f"{each.task.id}/{each.query.name}" if each.query.name else each.task.id
-        say(f"{name}  {each.task.name_zh} {each.task.name_en}")
-        for protocol in ("official", "strict"):
-            if metrics := getattr(each.query, protocol):
-                say(f"  {protocol}: {', '.join(metrics)}")
-        say(_("  {}", _describe_answer(each)))
-        say(_("  prompt:"))
-        for line in each.text.splitlines():
-            say(f"    {line}")
+    for task in definition.tasks:
+        for query in task.queries:
+            _say_question_form(task, query)
     name = f"{definition.name} {definition.version}"
     count = len(definition.tasks)
     say(n_("{}: {n:,} task, no error in {}", "{}: {n:,} tasks, no error in {}", count, name, file))
 
 
-def _describe_answer(each: SamplePrompt) -> str:
-    form = each.query.form
-    if each.letters:
-        return _("answer: {}, one of {}", form, each.letters)
-    return _("answer: {}", form)
+def _say_question_form(task: Task, query: Query) -> None:
+    from keju.definitions.draft import sample_prompt
+
+    name = f"{task.id}/{query.name}" if query.name else task.id
+    say(f"{name}  {task.name_zh} {task.name_en}")
+    for protocol in ("official", "strict"):
+        if metrics := getattr(query, protocol):
+            say(f"  {protocol}: {', '.join(metrics)}")
+    answer = _("answer: {}", query.form)
+    if query.form == "letter":
+        answer = _("answer: {}, one of {}", query.form, "ABCD")
+    say(_("  {}", answer))
+    say(_("  prompt:"))
+    for line in sample_prompt(task, query).splitlines():
+        say(f"    {line}")
 
 
 @benchmark_app.command()

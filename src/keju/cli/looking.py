@@ -42,7 +42,7 @@ def tasks(
     """List all tasks and how each is scored: published ones, own pages, and your own benchmarks."""
     from keju.cli.output.listings import tasks_tables
     from keju.cli.output.paper_models import sources_tables
-    from keju.definitions import register_all_installed, task_row
+    from keju.definitions import register_all_installed
     from keju.definitions import tasks as all_tasks
     from keju.published import task_sources
 
@@ -53,7 +53,7 @@ def tasks(
         else:
             out.print(*sources_tables(task_sources()))
     elif as_json:
-        print_json([task_row(task) for task in all_tasks()])
+        print_json([task.row for task in all_tasks()])
     elif prompts:
         for task in all_tasks():
             for query in task.queries:

@@ -250,7 +250,7 @@ def validate_(dataset: DatasetPath) -> None:
     """Check every item and image. Each problem is one line with the item and a hint."""
     from keju.datasets.store import Dataset
     from keju.datasets.validate import validate
-    from keju.definitions import describe_units, units_of
+    from keju.definitions import UnitCounter, describe_units
 
     counts: Counter[str] = Counter()
     for finding in validate(dataset):
@@ -276,7 +276,7 @@ def validate_(dataset: DatasetPath) -> None:
     if counts["error"]:
         raise typer.Exit(WITH_FAILURES)
     opened = Dataset.open(dataset)
-    say(describe_units(units_of(opened, opened.manifest.unit)))
+    say(describe_units(UnitCounter(opened).units(opened.manifest.unit)))
 
 
 @data_app.command("stats")

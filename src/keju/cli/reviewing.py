@@ -44,12 +44,18 @@ def export(
     from keju.building.review_form import read_review_form
     from keju.building.reviewing.forms import describe_export, export_review
     from keju.datasets.store import Dataset
-    from keju.definitions import QuestionForms
+    from keju.definitions import check_question_form, takes_question
     from keju.items import Item
     from keju.runs.record_list import RecordList
 
-    given, forms = Dataset.open(dataset), QuestionForms(task)
-    chosen = (item for item in given if forms.takes(item) and (item.draft or not drafts))
+    given = Dataset.open(dataset)
+    for form_name in task or ():
+        check_question_form(form_name)
+    chosen = (
+        item
+        for item in given
+        if takes_question(task, item.task, item.query) and (item.draft or not drafts)
+    )
     items = RecordList(Item, chosen)
     export_review(form, given, items, out, read_review_form(scales) if scales else None)
     say(n_("{n:,} item in {}", "{n:,} items in {}", len(items), out))

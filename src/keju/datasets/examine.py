@@ -26,7 +26,7 @@ from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing, Obstacle
 from keju.datasets.table import part_name
 from keju.datasets.writing import DatasetWriter
-from keju.definitions import file_of
+from keju.definitions import definition
 from keju.errors import DataError, KejuError, UsageError
 from keju.files import sha256_bytes, write_atomic
 from keju.images import decoding, extension_of, open_header, upright_size
@@ -95,7 +95,8 @@ class Examination(NamedTuple):
     def benchmarks(self) -> tuple[Path, ...]:
         """The definition files, named by the user, of the benchmarks of its first items."""
         names = dict.fromkeys(item.benchmark for item in self.preview.items) if self.preview else {}
-        return tuple(filter(None, map(file_of, names)))
+        known = filter(None, map(definition, names))
+        return tuple(entry.file for entry in known if entry.file)
 
 
 def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS) -> Examination:

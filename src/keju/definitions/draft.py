@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
 
 from keju.definitions.prompts import prompt_of
 from keju.definitions.schema import BLANK, NAME, Definition, Query, Task, parse_definition
@@ -16,17 +15,6 @@ from keju.items import Item
 
 KEJU_TITLE = "keju: build, run, score and audit multimodal benchmarks of Chinese classical studies"
 KEJU_AUTHOR = "The keju maintainers"
-
-_OPTIONS = ("唐代", "宋代", "元代", "明代")
-
-
-class SamplePrompt(NamedTuple):
-    """The prompt of a question form, with the letters of its options."""
-
-    task: Task
-    query: Query
-    text: str
-    letters: str
 
 
 def write_draft(name: str, path: Path, metrics: Mapping[str, Sequence[str]]) -> None:
@@ -55,24 +43,18 @@ def write_draft(name: str, path: Path, metrics: Mapping[str, Sequence[str]]) -> 
     write_atomic(path, text)
 
 
-def sample_prompts(definition: Definition) -> Iterator[SamplePrompt]:
-    """The prompt of every question form, its placeholders filled with sample content.
-
-    The definition must be registered.
-    """
-    for task in definition.tasks:
-        for query in task.queries:
-            item = Item(
-                id="sample",
-                benchmark=task.benchmark,
-                task=task.id,
-                query=query.name,
-                question="（问题）",
-                fields={blank: f"（{blank}）" for blank in BLANK.findall(query.template)},
-                options=_OPTIONS if query.form == "letter" else (),
-            )
-            letters = "ABCD" if item.options else ""
-            yield SamplePrompt(task, query, prompt_of(item), letters)
+def sample_prompt(task: Task, query: Query) -> str:
+    """The prompt of a question form of a registered task, filled with sample content."""
+    item = Item(
+        id="sample",
+        benchmark=task.benchmark,
+        task=task.id,
+        query=query.name,
+        question="（问题）",
+        fields={blank: f"（{blank}）" for blank in BLANK.findall(query.template)},
+        options=("唐代", "宋代", "元代", "明代") if query.form == "letter" else (),
+    )
+    return prompt_of(item)
 
 
 def keju_entry(version: str) -> str:
@@ -92,6 +74,6 @@ def benchmark_entry(definition: Definition) -> str:
     """The BibTeX entry in a benchmark's definition; without one, its citation as a comment."""
     if definition.bibtex:
         return f"{definition.bibtex.strip()}\n"
-    facts = definition.title or definition.name, definition.citation, definition.url
+    facts = definition.title, definition.citation, definition.url
     # BibTeX ignores text between entries, in which an @ would begin one.
     return " ".join(" ".join(("%", *facts)).replace("@", "(at)").split()) + "\n"

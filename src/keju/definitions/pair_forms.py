@@ -28,16 +28,13 @@ class PairForm(NamedTuple):
     ``gallery``: each query has `size` candidates, with all relevant ones among them; the others are
     drawn by `seed` and the query's image. ``once``: of (a, b) and (b, a) only the pair of the item
     that is earlier in the dataset is sent, its own image first; the response counts for both.
+    `name` is the form as written by users and recorded.
     """
 
     kind: Literal["gallery", "once"]
+    name: str
     size: int = 0
     seed: int = 0
-
-    @property
-    def name(self) -> str:
-        """The name of the form, as written by users and recorded."""
-        return "once" if self.kind == "once" else f"gallery={self.size},seed={self.seed}"
 
 
 def pair_form(name: str) -> PairForm:
@@ -47,9 +44,10 @@ def pair_form(name: str) -> PairForm:
         UsageError: it has another spelling.
     """
     if name == "once":
-        return PairForm("once")
+        return PairForm("once", name)
     if match := _GALLERY.fullmatch(name):
-        return PairForm("gallery", int(match[1]), int(match[2] or 0))
+        size, seed = int(match[1]), int(match[2] or 0)
+        return PairForm("gallery", f"gallery={size},seed={seed}", size, seed)
     raise UsageError("--pairs must be gallery=N, gallery=N,seed=S or once, not {!r}", name)
 
 

@@ -8,7 +8,8 @@ from string import ascii_uppercase
 
 from keju.definitions.registry import task
 from keju.definitions.schema import BLANK, Query
-from keju.definitions.wordings import RELEASED, prompt_in_wording
+from keju.definitions.wordings import RELEASED
+from keju.definitions.wordings import wording as wording_of
 from keju.errors import DataError, UsageError, error_text
 from keju.files import shipped_toml
 from keju.items import Item, PromptScript
@@ -68,7 +69,8 @@ def prompt_of(
         UsageError: the convention does not exist.
         DataError: a placeholder has no value, or there are more options than letters.
     """
-    query, own = query_of(item), prompt_in_wording(item, wording)
+    query = query_of(item)
+    own = wording_of(wording).prompt(item.task, item.query)
     convention = (own.box_convention if own else "") or boxes or query.box_convention
     released = "" if script == "released" else item.question_in.get(script, "")
     template = "{question}" if item.verbatim else query.template

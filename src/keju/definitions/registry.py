@@ -76,23 +76,7 @@ def benchmark(name: str) -> Definition:
     """The definition of the benchmark of that name."""
     if entry := definition(name):
         return entry
-    raise UsageError(unknown_name(name, _definitions, "benchmark"), hint=describe_broken() or None)
-
-
-def benchmark_title(name: str) -> str:
-    """A benchmark's name in headings, e.g. ``Own pages`` for ``pages``."""
-    return benchmark(name).title or name
-
-
-def official_source(name: str) -> str:
-    """The benchmark that provides the `official` metrics of a benchmark: usually itself."""
-    entry = definition(name)
-    return (entry and entry.official_as) or name
-
-
-def is_shipped(name: str) -> bool:
-    """Whether the definition of that name is bundled."""
-    return name in _definitions and _definitions[name].shipped
+    raise UsageError(unknown_name(name, _definitions, "benchmark"), hint=describe_broken())
 
 
 def folder_of(name: str) -> Path | None:
@@ -106,24 +90,6 @@ def folder_of(name: str) -> Path | None:
     with suppress(DataError):  # A dataset or run must not depend on a package that is broken.
         return next((new.folder for new in _iter_installed() if new.content == entry.content), None)
     return None
-
-
-def file_of(name: str) -> Path | None:
-    """The definition file that the user named for a benchmark, as with ``--benchmark``.
-
-    None if keju ships the definition, a plug-in has it, or a dataset or run contains it.
-    """
-    entry = _definitions.get(name)
-    if entry is None or entry.shipped or not entry.folder:
-        return None
-    file = Path(entry.place)
-    return file if file.parent == entry.folder and file.is_file() else None
-
-
-def definition_text(name: str) -> str:
-    """The text of the definition of a benchmark, bundled or not; empty if it is not known."""
-    entry = definition(name)
-    return entry.text if entry else ""
 
 
 def definition_texts(names: Iterable[str]) -> dict[str, str]:
@@ -144,17 +110,15 @@ def task(task_id: str) -> Task:
     """The task with that id, of a registered or installed benchmark."""
     if task_id in _tasks or has_task(task_id):
         return _tasks[task_id]
-    ids = {own.id: own.id for own in tasks()}
-    for own in tasks():
-        ids.setdefault(own.name_en, own.id)
-        ids.setdefault(own.name_zh, own.id)
+    ids = {name: own.id for own in reversed(tasks()) for name in (own.name_zh, own.name_en)}
+    ids |= {own.id: own.id for own in tasks()}
     nearest = dict.fromkeys(ids[name] for name in nearest_names(task_id, ids, most=3, cutoff=0.6))
     raise UsageError(
         "no task {!r}.{} See all with: keju tasks. A task of your own benchmark needs "
         "--benchmark FILE.toml",
         task_id,
         did_you_mean(nearest),
-        hint=describe_broken() or None,
+        hint=describe_broken(),
     )
 
 
@@ -167,7 +131,7 @@ def has_task(task_id: str) -> bool:
 
 def paper_tasks() -> tuple[Task, ...]:
     """The tasks of the bundled benchmarks that papers define, in their order."""
-    return tuple(own for own in tasks() if own.from_paper)
+    return tuple(own for entry in definitions() if entry.from_paper for own in entry.tasks)
 
 
 def tasks_named(name: str, domain: str = "") -> list[Task]:
@@ -199,17 +163,6 @@ def official_number(task_id: str) -> str:
     return number if prefix and number.isdecimal() else task_id
 
 
-def task_row(task: Task) -> dict[str, object]:
-    """A task as ``keju tasks --json`` lists it, with the metrics of all its queries."""
-    metrics = {
-        protocol: list(dict.fromkeys(m for query in task.queries for m in getattr(query, protocol)))
-        for protocol in ("official", "strict")
-    }
-    names = ("id", "benchmark", "name_zh", "name_en", "domain", "format")
-    row = {name: getattr(task, name) for name in names}
-    return row | {"metrics": metrics, "count": task.count, "count_kind": task.count_kind}
-
-
 def reading_task(name: str) -> Task:
     """The task by whose prompt a model transcribes the images of a benchmark before it answers.
 
@@ -227,7 +180,7 @@ def name_in_chinese(text: str) -> str:
         if not entry.shipped:
             names |= {own.direction: own.direction_zh for own in entry.tasks}
             names |= {own.domain: own.domain_zh for own in entry.tasks}
-            names[entry.title or entry.name] = entry.title_zh
+            names[entry.title] = entry.title_zh
     return names.get(text, "")
 
 
@@ -251,7 +204,7 @@ def register_definition(text: str, place: str, folder: Path | None = None) -> De
         if entry is None:
             _register(new)
             return new
-        if entry.content != parse_definition(text, place, bundled=entry.shipped).content:
+        if entry.content != new.content:
             raise UsageError(
                 "{}: this definition of {!r} differs from the one in {}. Use only one of them: "
                 "import the dataset again with the definition that you want, or rename one",
@@ -277,9 +230,8 @@ def _register_installed(wanted: Callable[[Definition], bool]) -> None:
 
 def _iter_installed() -> Iterator[Definition]:
     for installed in load_installed():
-        # Nowhere for a module without a file.
-        module_file = getattr(sys.modules[installed.module], "__file__", None) or os.devnull
-        path = Path(module_file).with_name(FILE)
+        module_file = getattr(sys.modules[installed.module], "__file__", None)
+        path = Path(module_file or os.devnull).with_name(FILE)
         if path.is_file():
             yield _read_installed(path, installed.plugin.name)
 
@@ -311,9 +263,7 @@ def _register(new: Definition) -> None:
                 hint,
             )
     published = [
-        entry.name
-        for entry in _definitions.values()
-        if entry.shipped and any(own.has_official for own in entry.tasks)
+        entry.name for entry in _definitions.values() if entry.shipped and entry.has_official
     ]
     if new.official_as and new.official_as not in published:
         raise DataError(

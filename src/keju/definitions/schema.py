@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal
 
-import msgspec
 from msgspec import field
 from msgspec.structs import replace
 
-from keju.errors import DataError, UsageError, error_text, shortened, unknown_name
+from keju.errors import DataError, UsageError, shortened, unknown_name
 from keju.files import parse_toml
 from keju.items import AnswerForm, Item, Protocol, Record
 from keju.metrics.boxes import box_convention
+from keju.settings import convert_settings
 from keju.texts import _, either
 
 CountKind = Literal["items", "items-implied", "images", "open"]
@@ -40,10 +40,8 @@ BLANK = re.compile(r"\{([a-z_]+)\}")
 """A placeholder of a template."""
 
 _WRONG_BLANK = re.compile(r"\{(?![a-z_]+\})([A-Za-z_][A-Za-z0-9_ ]*)\}")
-_UNKNOWN = re.compile("unknown field `(.+?)`")
 _PAIR_FORMS = ("yes-no", "probability")
 _Table = dict[str, Any]
-_Shape = TypeVar("_Shape")
 
 
 class Query(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -90,10 +88,8 @@ class Query(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Task(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One task of a benchmark.
 
-    `from_paper` means that the definition is bundled and has what a paper states: counts of items
-    or images (`count_kind` is not ``open``) and metrics of the `official` protocol. `candidates` is
-    the kind of a query's candidates in a pair task: ``fragments`` of one thing, or crops of
-    ``classes``. An item without a transcription has that of an item of the task
+    `candidates` is the kind of a query's candidates in a pair task: ``fragments`` of one thing, or
+    crops of ``classes``. An item without a transcription has that of an item of the task
     `transcription_from` about the same images. `direction` divides a domain, where the definition
     does so: tasks of one direction have a mean of their own within it.
     """
@@ -111,9 +107,18 @@ class Task(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     count: int = 0
     count_kind: CountKind
     note: str = ""
-    from_paper: bool = False
     candidates: Candidates = ""
     transcription_from: str = ""
+
+    @property
+    def row(self) -> dict[str, object]:
+        """The task as ``keju tasks --json`` lists it, with the metrics of all its queries."""
+        official = dict.fromkeys(name for query in self.queries for name in query.official)
+        strict = dict.fromkeys(name for query in self.queries for name in query.strict)
+        names = ("id", "benchmark", "name_zh", "name_en", "domain", "format")
+        row = {name: getattr(self, name) for name in names}
+        row["metrics"] = {"official": list(official), "strict": list(strict)}
+        return row | {"count": self.count, "count_kind": self.count_kind}
 
     @property
     def has_official(self) -> bool:
@@ -167,9 +172,10 @@ class Drafts(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Definition(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A benchmark: its metadata, and its tasks in their order.
 
-    `title` and `title_zh` are the name in headings. `plugins` are the distributions and files that
-    must be there. The metrics of the `official` protocol are computed as those of the published
-    benchmark `official_as`, where it names one. `means` are shown in addition to the overall mean.
+    `title` (by default `name`) and `title_zh` are the name in headings. `plugins` are the
+    distributions and files that must be there. The metrics of the `official` protocol are computed
+    as those of the published benchmark `official_as`, where it names one. `means` are shown in
+    addition to the overall mean.
     `printed_metrics` maps the metric names of a paper to metrics of the `official` protocol.
     `reading_task` is the task whose prompt a model gets that transcribes an image before it
     answers; `drafts` has the kinds of drafts that make items. `official_with_reasoning` states
@@ -213,6 +219,22 @@ class Definition(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """The definition without where it comes from, to compare it with another one."""
         return replace(self, text="", place="", shipped=False, folder=None)
 
+    @property
+    def has_official(self) -> bool:
+        """Whether a task has metrics of the `official` protocol."""
+        return any(task.has_official for task in self.tasks)
+
+    @property
+    def from_paper(self) -> bool:
+        """Whether it is bundled and has what a paper states: counts, and `official` metrics."""
+        return self.shipped and self.has_official and self.count_kind != "open"
+
+    @property
+    def file(self) -> Path | None:
+        """The file, where the user named it, as with ``--benchmark``."""
+        path = Path(self.place)
+        return path if self.folder == path.parent else None
+
 
 _QUERY_KEYS = [key for key in Query.__struct_fields__ if key not in {"name", "answer_language"}]
 """The keys of a query's table."""
@@ -226,8 +248,7 @@ def parse_definition(
     Args:
         text: the file's content.
         place: the name of the file in errors.
-        bundled: whether keju contains the definition. Its tasks are then `from_paper` if they have
-            counts and a family has official metrics.
+        bundled: whether keju contains the definition.
         folder: the file's directory.
 
     Raises:
@@ -235,30 +256,41 @@ def parse_definition(
     """
     table = parse_toml(text, file=place, problem="not a benchmark definition")
     try:
-        rows = {
-            key: _read(key, table.pop(key, {}), dict[str, _Table])
-            for key in ("tasks", "means", "drafts")
-        }
-        file = _read("", table, Definition, text=text, place=place, shipped=bundled, folder=folder)
+        tasks, means, drafts = (take_rows("", table, key) for key in ("tasks", "means", "drafts"))
+        about = {"text": text, "place": place, "shipped": bundled, "folder": folder}
+        file = convert_settings(table, Definition, place="", derived=about)
         _check_name("", file.name, NAME)
         for name, family in file.families.items():
             # A family is checked alone too, so that an error does not name one of its tasks.
-            item = f"families.{name}"
-            _check_known(item, [family.get("form", "text")], get_args(AnswerForm), "answer form")
             query = {"form": "text", "strict": [], **family}
-            _read(item, query, Query, name="", answer_language="")
-        has_official = any(family.get("official") for family in file.families.values())
-        from_paper = bundled and has_official and file.count_kind != "open"
-        tasks = tuple(_task(file, id_, row, from_paper) for id_, row in rows["tasks"].items())
-        means = {name: _read(f"means.{name}", row, Mean) for name, row in rows["means"].items()}
-        drafts = {
-            name: _read(f"drafts.{name}", row, Drafts) for name, row in rows["drafts"].items()
-        }
-        file = replace(file, tasks=tasks, means=means, drafts=drafts)
+            derived = {"name": "", "answer_language": ""}
+            convert_settings(query, Query, place=f"families.{name}", derived=derived)
+        file = replace(
+            file,
+            title=file.title or file.name,
+            tasks=tuple(_task(file, name, row) for name, row in tasks.items()),
+            means={
+                name: convert_settings(row, Mean, place=f"means.{name}")
+                for name, row in means.items()
+            },
+            drafts={
+                name: convert_settings(row, Drafts, place=f"drafts.{name}")
+                for name, row in drafts.items()
+            },
+        )
         _check_content(file)
     except DataError as error:
-        raise DataError(error.problem, file=place, item=error.item, hint=error.hint) from None
+        hint = error.hint or _("Compare it with a draft: keju benchmark new NAME")
+        raise DataError(error.problem, file=place, item=error.item, hint=hint) from None
     return file
+
+
+def take_rows(item: str, table: _Table, key: str) -> dict[str, _Table]:
+    """The table of tables with a key, which is removed from a table."""
+    rows = table.pop(key, {})
+    if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
+        raise DataError("{} needs a table for each name", key, item=item or None)
+    return rows
 
 
 def _check_content(file: Definition) -> None:
@@ -268,15 +300,15 @@ def _check_content(file: Definition) -> None:
     if not file.tasks:
         raise DataError("no tasks", hint="Declare at least one, as [tasks.NAME]")
     ids = [task.id for task in file.tasks]
+    domains = {name for task in file.tasks for name in (task.domain, task.direction)}
+    formats = {task.format for task in file.tasks}
     transcribing = [task.id for task in file.tasks if task.queries[0].form == "transcription"]
-    source_of_task = {f"tasks.{task.id}": task.transcription_from for task in file.tasks}
-    for item, name in {**source_of_task, "reading_task": file.reading_task}.items():
-        if name:
-            _check_known(item, [name], transcribing, "task of the form transcription")
-    domains = {name for task in file.tasks for name in (task.domain, task.direction)} - {""}
+    sources = [(f"tasks.{task.id}", task.transcription_from) for task in file.tasks]
+    for item, name in [*sources, ("reading_task", file.reading_task)]:
+        _check_known(item, [name], ["", *transcribing], "task of the form transcription")
     _check_known("domains_zh", file.domains_zh, domains, "domain")
     for name, mean in file.means.items():
-        _check_known(f"means.{name}", mean.formats, {task.format for task in file.tasks}, "format")
+        _check_known(f"means.{name}", mean.formats, formats, "format")
         _check_known(f"means.{name}", mean.without, ids, "task")
     for name, group in file.drafts.items():
         _check_known(f"drafts.{name}", group.tasks, ids, "task")
@@ -285,22 +317,20 @@ def _check_content(file: Definition) -> None:
             raise DataError("the group has no tasks", item=f"drafts.{name}", hint=hint)
 
 
-def _task(file: Definition, task_id: str, table: _Table, from_paper: bool) -> Task:
+def _task(file: Definition, task_id: str, table: _Table) -> Task:
     item = f"tasks.{task_id}"
     _check_name(item, task_id, _ID)
     own_query = {key: table.pop(key) for key in _QUERY_KEYS if key in table}
-    queries = _read(item, table.pop("queries", {}), dict[str, _Table])
-    task = _read(
-        item,
-        table,
-        Task,
-        id=task_id,
-        benchmark=file.name,
-        domain_zh=file.domains_zh.get(str(table.get("domain")), ""),
-        direction_zh=file.domains_zh.get(str(table.get("direction")), ""),
-        count_kind=file.count_kind,
-        from_paper=from_paper,
-    )
+    queries = take_rows(item, table, "queries")
+    derived = {
+        "id": task_id,
+        "benchmark": file.name,
+        "domain_zh": file.domains_zh.get(str(table.get("domain")), ""),
+        "direction_zh": file.domains_zh.get(str(table.get("direction")), ""),
+        "count_kind": file.count_kind,
+        "queries": (),
+    }
+    task = convert_settings(table, Task, place=item, derived=derived, more_keys=_QUERY_KEYS)
     for name in ("name_zh", "name_en", "domain", "format"):
         if not getattr(task, name).strip():
             raise DataError("{} is empty", name, item=item, hint="Fill it in")
@@ -334,7 +364,8 @@ def _query(item: str, name: str, table: _Table, file: Definition, task: Task) ->
     if "family" in table:
         _check_known(item, [table["family"]], file.families, "family")
         family = file.families[table["family"]]
-    query = _read(item, family | table, Query, name=name, answer_language=file.answer_language)
+    derived = {"name": name, "answer_language": file.answer_language}
+    query = convert_settings(family | table, Query, place=item, derived=derived)
     if blank := _WRONG_BLANK.search(f"{query.ask} {query.requirement}"):
         hint = _("Write the names of blanks in small letters and _")
         raise DataError("the blank {{{}}} would not be filled", blank[1], item=item, hint=hint)
@@ -345,28 +376,11 @@ def _query(item: str, name: str, table: _Table, file: Definition, task: Task) ->
         try:
             box_convention(query.box_convention)
         except UsageError as error:
-            raise DataError(error_text(error), item=item) from None
+            raise DataError(error.problem, item=item) from None
     elif query.form == "boxes" or "{box_format}" in query.ask:
         hint = _('Write, for example, box_convention = "xyxy"')
         raise DataError("asks for boxes without a box_convention", item=item, hint=hint)
     return query
-
-
-def _read(item: str, table: Any, shape: type[_Shape], **derived: object) -> _Shape:  # noqa: ANN401
-    """A table as a record, with the fields that the file has elsewhere."""
-    try:
-        if not derived or derived.keys().isdisjoint(table):
-            return msgspec.convert({**table, **derived} if derived else table, shape)
-        problem = f"unknown field `{min(derived.keys() & table.keys())}`"
-    except msgspec.ValidationError as error:
-        problem = str(error).removesuffix(" - at `$`").replace("`$.", "`").replace("Object ", "")
-    if unknown := _UNKNOWN.search(problem):
-        # The only query of a task is part of the task's table.
-        more = _QUERY_KEYS if shape is Task else ()
-        keys = {*more, *getattr(shape, "__struct_fields__", ())} - derived.keys()
-        problem = unknown_name(unknown[1], sorted(keys), "key")
-    hint = _("Compare it with a draft: keju benchmark new NAME")
-    raise DataError(problem, item=item, hint=hint)
 
 
 def _check_name(item: str, name: str, form: re.Pattern[str]) -> None:

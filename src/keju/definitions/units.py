@@ -17,13 +17,12 @@ _HASH = re.compile("[0-9a-f]{64}")
 
 
 class Units(NamedTuple):
-    """The units of independence of some items (`get_group`).
+    """The units of independence of some items (`get_group`): what intervals and tests resample.
 
     `kind` is what a unit is: a ``group`` of the dataset (a book, a plate, a bone), the first
     ``image`` of items without a group, the ``item`` where there is no image either, or ``mixed``.
-    `name` is what the dataset calls its groups, e.g. the column of the source, where it is
-    recorded. `groups` and `items` are numbers, and `largest` is the share of the items that the
-    largest unit has.
+    `name` is what the dataset calls its groups, where it is recorded. `largest` is the share of the
+    items that the largest unit has.
     """
 
     kind: UnitKind
@@ -34,35 +33,26 @@ class Units(NamedTuple):
 
 
 class UnitCounter:
-    """Counts the units of independence of items that are added one by one."""
+    """Counts the units of independence of items, which can also be added one by one."""
 
-    def __init__(self) -> None:
-        self._units: Counter[str] = Counter()
+    def __init__(self, items: Iterable[Item] = ()) -> None:
+        self._sizes = Counter[str]()
         self._kinds: set[UnitKind] = set()
+        for item in items:
+            self.add(item)
 
     def add(self, item: Item) -> None:
         """Add the next item."""
         unit = get_group(item)
-        self._units[unit] += 1
-        if _HASH.fullmatch(unit):
-            self._kinds.add("image")
-        else:
-            self._kinds.add("group" if item.group else "item")
+        self._sizes[unit] += 1
+        own: UnitKind = "group" if item.group else "item"
+        self._kinds.add("image" if _HASH.fullmatch(unit) else own)
 
     def units(self, name: str = "") -> Units:
         """The units of the items so far; `name` is what the dataset calls its groups."""
         kind: UnitKind = next(iter(self._kinds)) if len(self._kinds) == 1 else "mixed"
-        items = self._units.total()
-        largest = max(self._units.values(), default=0) / max(1, items)
-        return Units(kind, name, len(self._units), items, largest)
-
-
-def units_of(items: Iterable[Item], name: str = "") -> Units:
-    """The units of independence of items; `name` is what the dataset calls its groups."""
-    counter = UnitCounter()
-    for item in items:
-        counter.add(item)
-    return counter.units(name)
+        items, largest = self._sizes.total(), max(self._sizes.values(), default=0)
+        return Units(kind, name, len(self._sizes), items, largest / max(1, items))
 
 
 def describe_units(units: Units) -> Text:
@@ -91,11 +81,9 @@ def describe_units(units: Units) -> Text:
 
 
 def describe_ungrouped(units: Units, option: str = "") -> str | None:
-    """A note on items without a group: what is the unit instead; None where all have one.
+    """A note on imported items without a group; None where all have one.
 
-    Args:
-        units: the units of a dataset that is imported.
-        option: what the user can give so that items get a group; empty: nothing.
+    `option` is what the user can give so that items get a group; empty: nothing.
     """
     if units.kind == "group":
         return None
@@ -104,11 +92,9 @@ def describe_ungrouped(units: Units, option: str = "") -> str | None:
         "itself ({:,} units in total)",
         units.groups,
     )
-    if not option:
-        return note
-    independent = _(
+    fix = _(
         "If images come from one book, plate or bone, they are not independent: give its column "
         "with {}",
         option,
     )
-    return join_sentences([note, independent])
+    return join_sentences([note, fix]) if option else note

@@ -8,20 +8,21 @@ a prompt file or a run registers its wordings (`register_wordings`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from keju.definitions.registry import task
-from keju.definitions.schema import BLANK, Query
-from keju.errors import DataError, UsageError, error_text, unknown_name
+from keju.definitions.schema import BLANK, Query, take_rows
+from keju.errors import DataError, UsageError, unknown_name
 from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.items import AnswerForm, Item
 from keju.metrics.boxes import box_convention
 from keju.registry import list_shipped_folders
+from keju.settings import convert_settings
 from keju.texts import _
 
 RELEASED = "released"
@@ -32,34 +33,21 @@ _NAME = re.compile(r"\w[\w.-]{0,39}")
 _HINT = "See docs/prompts.md"
 
 
-class QuestionForm(NamedTuple):
-    """A task, or one question form of it, by its name such as ``recognition/Where``."""
+def check_question_form(name: str) -> None:
+    """Check that there is a question form: a task, or one of its queries as ``TASK/QUERY``.
 
-    name: str
-
-    def takes(self, task_id: str, query: str) -> bool:
-        """Whether this form includes the questions of that task and query."""
-        return self.name in {task_id, f"{task_id}/{query}"}
-
-
-class QuestionForms:
-    """The question forms that ``--task`` names. Without ``--task`` all forms are included."""
-
-    def __init__(self, names: Iterable[str] | None) -> None:
-        self.forms = None if names is None else tuple(map(question_form, names))
-
-    def takes(self, item: Item) -> bool:
-        """Whether an item's question has one of these forms."""
-        return self.forms is None or any(form.takes(item.task, item.query) for form in self.forms)
-
-
-def question_form(name: str) -> QuestionForm:
-    """The question form of that name: ``TASK``, or ``TASK/QUERY``."""
+    Raises:
+        UsageError: there is none.
+    """
     task_id, separator, query = name.partition("/")
     queries = [declared.name for declared in task(task_id).queries]
     if separator and (not query or query not in queries):
         raise UsageError(unknown_name(name, name_forms(task_id, queries), "question form"))
-    return QuestionForm(name)
+
+
+def takes_question(forms: Collection[str] | None, task_id: str, query: str) -> bool:
+    """Whether question forms such as ``recognition/Where`` include a query; None are all forms."""
+    return forms is None or not {task_id, f"{task_id}/{query}"}.isdisjoint(forms)
 
 
 def name_forms(task_id: str, queries: Iterable[str]) -> list[str]:
@@ -95,8 +83,8 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     that form of the answer, by language (``zh`` or ``en``); only keju's own wordings have some.
     """
 
-    what: str
-    source: str
+    what: str = ""
+    source: str = ""
     prompts: dict[str, WordedPrompt] = {}
     system: str = ""
     forms: dict[AnswerForm, dict[str, str]] = {}
@@ -119,15 +107,8 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return sha256_bytes(content)[:8]
 
 
-class _PromptFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    what: str = ""
-    source: str = ""
-    system: str = ""
-    prompts: dict[str, WordedPrompt] = {}
-
-
 _OWN_MARK = "@"
-"""The mark in the names of users' own wordings."""
+"""The mark in the names of users' own wordings, before their hash."""
 
 
 def _read_declared() -> dict[str, Wording]:
@@ -141,8 +122,8 @@ def _read_declared() -> dict[str, Wording]:
 DECLARED: Mapping[str, Wording] = _read_declared()
 """Every wording that keju or a benchmark's folder declares, by name."""
 
-_OWN: dict[str, Wording] = {}
-"""The wordings of users that this process has read, by their name with the hash."""
+_KNOWN = {RELEASED: Wording(what="as the benchmark released its prompts"), **DECLARED}
+"""Every wording that this process knows: also those of users, by their name with the hash."""
 
 
 def register_wordings(found: Mapping[str, Wording]) -> None:
@@ -154,7 +135,7 @@ def register_wordings(found: Mapping[str, Wording]) -> None:
     for name, own in found.items():
         if name.rpartition(_OWN_MARK)[2] != own.content_hash:
             raise DataError("the wording's text does not match the hash in its name", item=name)
-        _OWN[name] = own
+        _KNOWN[name] = own
 
 
 def own_wordings(names: Iterable[str]) -> dict[str, Wording]:
@@ -168,19 +149,12 @@ def wording(name: str) -> Wording:
     Raises:
         UsageError: there is none; the message lists those that there are.
     """
-    if name == RELEASED:
-        return Wording(what="as the benchmark released its prompts", source="")
-    if declared := _OWN.get(name) or DECLARED.get(name):
-        return declared
+    if name in _KNOWN:
+        return _KNOWN[name]
     names = "; ".join(f"{key} ({about.what})" for key, about in DECLARED.items())
     raise UsageError(
         "no wording {!r}. Wordings: {}; {}; or your own with --prompts FILE", name, RELEASED, names
     )
-
-
-def prompt_in_wording(item: Item, name: str) -> WordedPrompt | None:
-    """The prompt of an item in a wording; None for the released one."""
-    return None if name == RELEASED else wording(name).prompt(item.task, item.query)
 
 
 def wording_skip_reason(item: Item, name: str) -> str:
@@ -203,9 +177,9 @@ def wording_skip_reason(item: Item, name: str) -> str:
     return ""
 
 
-def known_wordings() -> tuple[Wording, ...]:
+def known_wordings() -> Iterable[Wording]:
     """Every wording of keju and of the user that this process knows."""
-    return (*DECLARED.values(), *_OWN.values())
+    return _KNOWN.values()
 
 
 def read_prompts(path: Path) -> str:
@@ -216,15 +190,7 @@ def read_prompts(path: Path) -> str:
             does not exist, lacks a placeholder of the published prompt, or changes nothing.
         UsageError: the path is an address.
     """
-    table = read_toml(path, dict[str, object], what="a prompt file", hint=_HINT)
-    try:
-        file = msgspec.convert(table, _PromptFile)
-    except msgspec.ValidationError as error:
-        problem: str = _("not a prompt file: {}", str(error))
-        if unknown := re.search("unknown field `(.+?)`", str(error)):
-            shape = WordedPrompt if "prompts[" in str(error) else _PromptFile
-            problem = unknown_name(unknown[1], shape.__struct_fields__, "field")
-        raise DataError(problem, file=path, hint=_HINT) from None
+    table = read_toml(path, dict[str, Any], what="a prompt file", hint=_HINT)
     if not _NAME.fullmatch(path.stem):
         raise DataError(
             "{!r} cannot be the name of a wording. Rename the file: letters, digits, dots, "
@@ -233,18 +199,23 @@ def read_prompts(path: Path) -> str:
             file=path,
         )
     prompts: dict[str, WordedPrompt] = {}
-    for form, prompt in file.prompts.items():
-        try:
-            prompts[form] = _checked_prompt(form, prompt, file.system)
-        except UsageError as error:
-            raise DataError(error_text(error), file=path, item=f"prompts.{form}") from None
-    if not file.system and all(prompt == WordedPrompt() for prompt in prompts.values()):
+    item = None
+    try:
+        rows = take_rows("", table, "prompts")
+        own = convert_settings(table, Wording, place="", derived={"prompts": {}, "forms": {}})
+        for form, row in rows.items():
+            item = f"prompts.{form}"
+            prompt = convert_settings(row, WordedPrompt, place="")
+            prompts[form] = _checked_prompt(form, prompt, own.system)
+    except (DataError, UsageError) as error:
+        raise DataError(error.problem, file=path, item=item, hint=_HINT) from None
+    if not own.system and all(prompt == WordedPrompt() for prompt in prompts.values()):
         reason = _("names no task and has no system prompt")
         if prompts:
             reason = _("has the published prompt of {}", ", ".join(prompts))
         raise DataError("wording {!r} changes nothing: it {}", path.stem, reason, file=path)
-    what, source = file.what or _("the user's own"), file.source or path.name
-    own = Wording(what=what, source=source, prompts=prompts, system=file.system)
+    what, source = own.what or _("the user's own"), own.source or path.name
+    own = replace(own, what=what, source=source, prompts=prompts)
     name = f"{path.stem}{_OWN_MARK}{own.content_hash}"
     register_wordings({name: own})
     return name

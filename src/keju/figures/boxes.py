@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import altair as alt
 import numpy as np
 
-from keju.definitions import benchmark_title, tasks
+from keju.definitions import benchmark as benchmark_named
+from keju.definitions import tasks
 from keju.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.figures.parts import (
     OWN_SOURCE,
@@ -103,7 +104,7 @@ def _boxes(benchmark: str, of: str, rows: list[Row], notes: Sequence[str]) -> Dr
     if not any(row["part"] == "box" for row in rows):
         why = _("no task has values of three models")
         return Undrawn("boxes", f"{slug(benchmark)}-{of}", why)
-    name = recognised(benchmark_title(benchmark))
+    name = recognised(benchmark_named(benchmark).title)
     return Figure(
         kind="boxes",
         of=f"{slug(benchmark)}-{of}",

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import altair as alt
 import numpy as np
 
-from keju.definitions import OWN_BENCHMARK, benchmark_title
+from keju.definitions import OWN_BENCHMARK
+from keju.definitions import benchmark as benchmark_named
 from keju.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.figures.parts import (
     OWN_SOURCE,
@@ -89,7 +90,7 @@ def _heatmap(benchmark: str, values: Sequence[Value], notes: Sequence[str]) -> D
     return Figure(
         kind="heatmap",
         of=slug(benchmark),
-        title=_("{}: models by tasks", recognised(benchmark_title(benchmark))),
+        title=_("{}: models by tasks", recognised(benchmark_named(benchmark).title)),
         caption=join_lines(lines),
         rows=rows,
         draw=_heatmap_chart,

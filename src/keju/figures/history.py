@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import altair as alt
 
 from keju.analysis.history import History, history_records
-from keju.definitions import benchmark_title
+from keju.definitions import benchmark as benchmark_named
 from keju.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.figures.parts import data, distinct, has_ranges, heading, lower_end_note, points
 from keju.figures.theme import INK, OWN, PAPER
@@ -25,7 +25,7 @@ def history_figures(history: History) -> Iterator[Drawn]:
     for benchmark in distinct(rows, "benchmark"):
         own = [row for row in rows if row["benchmark"] == benchmark]
         name = slug(str(benchmark))
-        title = benchmark_title(str(benchmark))
+        title = benchmark_named(str(benchmark)).title
         overall = [row for row in own if not row["task"]]
         caption = _(
             "Main metrics under {} in percent, with 95 % intervals by group (book, plate, bone), "

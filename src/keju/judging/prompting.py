@@ -17,7 +17,7 @@ from typing import ClassVar
 import msgspec
 from msgspec.structs import replace
 
-from keju.definitions import Definition, Query, definitions, is_shipped, prompt_of
+from keju.definitions import Definition, Query, definitions, prompt_of
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.items import AnswerForm, Item
@@ -77,7 +77,7 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
         A query that the file does not name has the rubric of its definition (`Query.rubric`).
         """
-        own = _queries(benchmark for benchmark in definitions() if not is_shipped(benchmark.name))
+        own = _queries(benchmark for benchmark in definitions() if not benchmark.shipped)
         defined = {name: self.rubrics.get(query.rubric) for name, query in own.items()}
         listed = {name: rubric for rubric in self.rubrics.values() for name in rubric.tasks}
         return {name: rubric for name, rubric in defined.items() if rubric} | listed
@@ -196,7 +196,7 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
     name = str(path or _SHIPPED)
     if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in rubrics.template]:
         raise DataError("the template does not contain the blank {{{}}}", lacking[0], file=name)
-    shipped = _queries(benchmark for benchmark in definitions() if is_shipped(benchmark.name))
+    shipped = _queries(benchmark for benchmark in definitions() if benchmark.shipped)
     for title, rubric in rubrics.rubrics.items():
         if not rubric.tasks:
             tasks = tuple(task for task, query in shipped.items() if query.rubric == title)

@@ -113,7 +113,7 @@ def _own_kinds() -> dict[str, str | Kinds]:
     return dict(kinds)
 
 
-MODELS: Registry[Kinds] = Registry("model", "models", _own_kinds)
+MODELS: Registry[Kinds] = Registry("model", "models", _own_kinds())
 """Every kind of model, by the word before the colon."""
 
 
@@ -269,7 +269,7 @@ def _usable(spec: str) -> ModelKind:
             spec,
             did_you_mean(near),
             ", ".join(names),
-            hint=describe_broken() or None,
+            hint=describe_broken(),
         )
     declared = _declaration_in(kinds, spec)
     if declared.spelling != spec and not declared.takes:

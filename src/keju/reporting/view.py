@@ -42,9 +42,7 @@ from keju.definitions import (
     UnitCounter,
     Units,
     benchmark,
-    benchmark_title,
     describe_units,
-    is_shipped,
     missing_reference,
     task,
     tasks,
@@ -208,7 +206,7 @@ def build_view(
         asked_otherwise=asked_otherwise(run_set),
         boards=boards,
         units=[
-            _("{} ({}).", describe_units(units), recognised(benchmark_title(name)))
+            _("{} ({}).", describe_units(units), recognised(benchmark(name).title))
             for name, units in _units_by_benchmark(run_set).items()
         ],
         own_definitions=_own_definitions(boards),
@@ -303,7 +301,7 @@ def _own_definitions(boards: Sequence[Leaderboard]) -> dict[str, Definition]:
     return {
         each.benchmark: benchmark(each.benchmark)
         for each in boards
-        if not is_shipped(each.benchmark)
+        if not benchmark(each.benchmark).shipped
     }
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from keju.definitions import choices_of, prompt_of, query_of, task
 from keju.definitions.pair_forms import STEP as PAIRS_STEP
 from keju.definitions.pair_forms import reduced_form, sent_candidates
-from keju.definitions.wordings import prompt_in_wording
+from keju.definitions.wordings import wording
 from keju.errors import DataError
 from keju.files import sha256_bytes
 from keju.items import TEXT_ONLY, TRUE_READING, Item, PromptScript, Request
@@ -76,7 +76,8 @@ def requests_for(
     Raises:
         DataError: the prompt cannot be made from the item, or it has no transcription to send.
     """
-    query, own = query_of(item), prompt_in_wording(item, variant.wording)
+    query = query_of(item)
+    own = wording(variant.wording).prompt(item.task, item.query)
     prompt = prompt_of(item, variant.boxes, variant.script, variant.wording)
     # A question as released, or in a wording, states its own box convention.
     boxes = variant.boxes if query.box_convention and not item.verbatim else ""

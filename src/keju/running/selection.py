@@ -16,7 +16,13 @@ from typing import get_args
 
 from msgspec.structs import asdict, replace
 
-from keju.definitions import QuestionForms, query_of, question_forms_of, task
+from keju.definitions import (
+    check_question_form,
+    query_of,
+    question_forms_of,
+    takes_question,
+    task,
+)
 from keju.definitions.pair_forms import pair_form
 from keju.definitions.wordings import RELEASED, own_wordings, wording, wording_skip_reason
 from keju.errors import UsageError, number_of, shortened
@@ -155,7 +161,8 @@ def select(
             is unknown, or there is no such setting or script.
     """
     _check_options(selection)
-    forms = None if selection.tasks is None else QuestionForms(selection.tasks)
+    for form in selection.tasks or ():
+        check_question_form(form)
     has_own = bool(own_wordings(selection.wordings))
     # One item of each benchmark, task, question form and `verbatim`, and whether such are sent.
     examples: list[Item] = []
@@ -173,7 +180,9 @@ def select(
             is_unworded = has_own and all(
                 wording_skip_reason(item, name) for name in selection.wordings
             )
-            is_sent[kind] = not is_unworded and (forms is None or forms.takes(item))
+            is_sent[kind] = not is_unworded and takes_question(
+                selection.tasks, item.task, item.query
+            )
         counts[item.task] += is_sent[kind]
         return is_sent[kind] and (selection.limit is None or counts[item.task] <= selection.limit)
 
@@ -182,12 +191,12 @@ def select(
         listed_items = _listed_items(items, selection.items, dataset)
     selected_items = filter(is_selected, listed_items)
     selected = RecordList(Item, map(keep, selected_items) if keep else selected_items)
-    for form in (forms and forms.forms) or ():
-        if not any(form.takes(item.task, item.query) for item in examples):
+    for form in selection.tasks or ():
+        if not any(takes_question([form], item.task, item.query) for item in examples):
             raise UsageError(
                 "{}: no items of task {}. Tasks here: {}",
                 dataset,
-                form.name,
+                form,
                 ", ".join(question_forms_of(examples)),
             )
     if not selected:

@@ -9,7 +9,7 @@ from itertools import chain, product
 import msgspec
 
 from keju import __version__
-from keju.definitions import Definition, Query, Task, is_shipped, official_source
+from keju.definitions import Definition, Query, Task, definition
 from keju.errors import DataError, did_you_mean, nearest_names, shortened
 from keju.files import shipped_toml
 from keju.items import AnswerForm, Protocol
@@ -28,7 +28,9 @@ def metric_of(protocol: Protocol, benchmark: str, form: AnswerForm, name: str) -
     protocol = "official" if protocol == "with-reasoning" else protocol
     general = (protocol, "", form, name)
     own_metric = own.get((protocol, benchmark, form, name)) or own.get(general)
-    official = (protocol, official_source(benchmark), form, name)
+    declared = definition(benchmark)
+    source = (declared and declared.official_as) or benchmark
+    official = (protocol, source, form, name)
     return own_metric or ours.get(official) or ours.get(general)
 
 
@@ -120,7 +122,7 @@ def check_metrics(definition: Definition, place: str) -> None:
         DataError: naming the task, the metric, and those that there are.
     """
     protocols: tuple[Protocol, ...] = ("official", "strict", "printed")
-    if is_shipped(definition.name):
+    if definition.shipped:
         return
     for task, protocol in product(definition.tasks, protocols):
         for query in task.queries:
@@ -142,7 +144,7 @@ def _unknown_metric(
     published = dict.fromkeys(
         f'official_as = "{each.benchmark}"'
         for each in metrics()
-        if (each.protocol, each.form) == ("official", query.form) and is_shipped(each.benchmark)
+        if (each.protocol, each.form) == ("official", query.form) and not each.origin
     )
     hint = _("Metrics: {}", ", ".join(names)) if names else _("Leave the list empty")
     if not names and protocol == "official" and published:

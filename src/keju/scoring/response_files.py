@@ -54,9 +54,7 @@ def _make_sample(form: str, pair: object, path: Path) -> ScoringSample:
     return ScoringSample(item, response, Defect(in_file=True))
 
 
-FORMS: Registry[ReadResponses] = Registry(
-    "form of response files", GROUP, lambda: list_provided(GROUP)
-)
+FORMS: Registry[ReadResponses] = Registry("form of response files", GROUP, list_provided(GROUP))
 
 
 def read_responses(path: Path) -> list[ScoringSample]:

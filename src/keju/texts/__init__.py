@@ -364,7 +364,7 @@ def both(names: Iterable[str]) -> str:
 
 
 KINDS = (
-    "answer form", "benchmark", "column", "domain", "encoder", "family", "field", "format", "item",
+    "benchmark", "column", "domain", "encoder", "family", "field", "format", "item",
     "key", "kind", "metric", "model", "models", "reader", "scripts", "source", "step", "task",
     "task of the form transcription", "value",
 )  # fmt: skip

@@ -15,7 +15,7 @@ import keju
 from keju.datasets.readers import Imported, import_dataset, mapped
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
-from keju.definitions import Units, choices_of, prompt_of, units_of
+from keju.definitions import UnitCounter, Units, choices_of, prompt_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.text import in_script
@@ -94,7 +94,7 @@ def test_without_a_group_the_images_are_the_units_and_the_import_says_so(source:
         "plate or bone, they are not independent: give its column with "
         "--option fields.group=COLUMN"
     )
-    units = units_of(source.items(), done.manifest.unit)
+    units = UnitCounter(source.items()).units(done.manifest.unit)
     assert units == Units("image", "", groups=2, items=3, largest=2 / 3)
 
 
@@ -102,7 +102,7 @@ def test_the_column_of_the_group_names_the_units(source: Source) -> None:
     records = [each | {"Volume": "論語", "Book": "論語"} for each in (OCR, MCQ, APART)]
     done = source.read(*records, options={"fields.group": "Volume"})
     assert not [note for note in done.notes if "independence" in note]
-    units = units_of(source.items(), done.manifest.unit)
+    units = UnitCounter(source.items()).units(done.manifest.unit)
     assert units == Units("group", "Volume", groups=1, items=3, largest=1.0)
 
 
@@ -112,7 +112,7 @@ def test_an_import_in_which_some_records_have_a_group_says_so(source: Source) ->
         "Not every item has a group: the unit of independence is then its first image, or the item "
         "itself (2 units in total). If images"
     )
-    assert units_of(source.items()).kind == "mixed"
+    assert UnitCounter(source.items()).units().kind == "mixed"
 
 
 def test_options_of_a_field_are_put_under_the_question(source: Source) -> None:

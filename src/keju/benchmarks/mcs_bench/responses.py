@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -28,7 +29,7 @@ from keju.definitions import (
 from keju.definitions.wordings import RELEASED
 from keju.errors import DataError, UsageError
 from keju.exports import ResponseFile
-from keju.files import read_json, write_json
+from keju.files import bounded_bytes, read_json, write_json
 from keju.items import Item, PromptVariant, Response, variant_of
 from keju.local_paths import check_local
 from keju.running.request_rebuilding import RequestRebuilder
@@ -38,6 +39,8 @@ from keju.text import read_content
 from keju.texts import _
 
 _LARGEST = 2 << 30
+"""Bytes of the largest file that is read."""
+
 _QUESTIONS = ("Question", "Question_Simplified", "Question_Traditional")
 _ANSWERS = ("Answer", "Answer_Traditional")
 _HALF = re.compile("[\ud800-\udfff]")
@@ -64,18 +67,30 @@ def read_responses(path: Path) -> list[ScoringSample]:
         DataError: the file is not such a list, or no object has a response or an answer; the
             message names the file and the item.
     """
-    if path.is_file() and path.stat().st_size > _LARGEST:
-        raise DataError("more than 2 GiB", file=path, hint="Score it in parts")
-    samples = list(_samples(path))
+    declared = {task.id: task for task in benchmark(BENCHMARK).tasks}
+    samples: dict[tuple[str, str], ScoringSample] = {}
+    for position, row in enumerate(_rows(path), start=1):
+        place = Place(path, f"item {position}")
+        if not isinstance(row, dict):
+            raise place.error(_("is {}, not an object", json_kind(row)))
+        name = _named(place, row, "ID")
+        place = Place(path, f"item {position} (ID {ascii(name)[1:-1][:60]})")
+        number = _named(place, row, "Task_ID").removeprefix("T")
+        if f"T{number}" not in declared:
+            problem = _("Task_ID {} is not a task of {}", ascii(number)[:40], BENCHMARK)
+            raise place.error(problem, _("Use 1 to 45"))
+        if (number, name) in samples:
+            problem = _("ID and Task_ID {} occur twice", number)
+            raise place.error(problem, _("Remove one of them"))
+        samples[number, name] = _sample(place, row, name, declared[f"T{number}"])
     if not samples:
         raise DataError("contains no responses", file=path)
-    for field, missing in (
-        ("Answer_Simplified", [sample.defect.answer_missing for sample in samples]),
-        ("Response", [sample.response.status == "failed" for sample in samples]),
-    ):
-        if all(missing):
-            raise DataError("no item has {}", field, file=path, hint="Rename the field that has it")
-    return samples
+    hint = _("Rename the field that has it")
+    if all(sample.defect.answer_missing for sample in samples.values()):
+        raise DataError("no item has {}", "Answer_Simplified", file=path, hint=hint)
+    if all(sample.response.status == "failed" for sample in samples.values()):
+        raise DataError("no item has {}", "Response", file=path, hint=hint)
+    return list(samples.values())
 
 
 def _rows(path: Path) -> list[object]:
@@ -87,35 +102,12 @@ def _rows(path: Path) -> list[object]:
     try:
         return read_json(path, list[object], _LARGEST)
     except DataError:
-        try:
-            content = json.loads(path.read_bytes().decode("utf-8-sig", "surrogatepass"))
-            rows = json.loads(_HALF.sub("\ufffd", json.dumps(content, ensure_ascii=False)))
-        except (OSError, ValueError, RecursionError):
-            rows = None
-        if not isinstance(rows, list):
-            raise
-        return rows
-
-
-def _samples(file: Path) -> Iterator[ScoringSample]:
-    declared = {task.id: task for task in benchmark(BENCHMARK).tasks}
-    seen: set[tuple[str, str]] = set()
-    for position, row in enumerate(_rows(file), start=1):
-        place = Place(file, f"item {position}")
-        if not isinstance(row, dict):
-            raise place.error(_("is {}, not an object", json_kind(row)))
-        name = _named(place, row, "ID")
-        place = Place(file, f"item {position} (ID {ascii(name)[1:-1][:60]})")
-        number = _named(place, row, "Task_ID").removeprefix("T")
-        task = declared.get(f"T{number}")
-        if task is None:
-            problem = _("Task_ID {} is not a task of {}", ascii(number)[:40], BENCHMARK)
-            raise place.error(problem, _("Use 1 to 45"))
-        if (task.id, name) in seen:
-            problem = _("ID and Task_ID {} occur twice", number)
-            raise place.error(problem, _("Remove one of them"))
-        seen.add((task.id, name))
-        yield _sample(place, row, name, task)
+        with suppress(DataError, ValueError, RecursionError):
+            text = bounded_bytes(path, _LARGEST).decode("utf-8-sig", "surrogatepass")
+            whole = _HALF.sub("\ufffd", json.dumps(json.loads(text), ensure_ascii=False))
+            if isinstance(rows := json.loads(whole), list):
+                return rows
+        raise
 
 
 def _sample(place: Place, row: Row, name: str, declared: Task) -> ScoringSample:
@@ -124,14 +116,15 @@ def _sample(place: Place, row: Row, name: str, declared: Task) -> ScoringSample:
             problem = _("{} has {:,} characters, more than {:,}", key, len(value), LONGEST)
             raise place.error(problem, _("Shorten it, or remove the item"))
     answer = row.get("Answer_Simplified", "")
-    flaw = ""
-    if not isinstance(answer, str):
-        what = f"Answer_Simplified is {json_kind(answer)}"
-        flaw = f"the authors' script stops here: TypeError, {what}"
-    defect = Defect(answer=flaw, answer_missing="Answer_Simplified" not in row, in_file=True)
+    stop = f"the authors' script stops here: TypeError, Answer_Simplified is {json_kind(answer)}"
+    defect = Defect(
+        answer="" if isinstance(answer, str) else stop,
+        answer_missing="Answer_Simplified" not in row,
+        in_file=True,
+    )
     question = _text(row, *_QUESTIONS)
     options = row.get("Options")
-    if not isinstance(options, list) or declared.queries[0].form != "letter":
+    if declared.queries[0].form != "letter" or not isinstance(options, list):
         options = []
     item = Item(
         id=name,
@@ -174,10 +167,6 @@ def _text(row: Row, *keys: str) -> str:
 # Writing.
 
 
-_ResponseSet = tuple[str, PromptVariant, int]
-"""Whose responses a file has: the model, its prompt variant and the round."""
-
-
 def export_responses(run: Path, out: Path) -> list[ResponseFile]:
     """Write a run's responses to MCS-Bench's tasks.
 
@@ -198,7 +187,7 @@ def export_responses(run: Path, out: Path) -> list[ResponseFile]:
     folder = RunFolder.open(run)
     items = {(item.task, item.id): item for item in folder.items() if item.benchmark == BENCHMARK}
     rebuilder = RequestRebuilder(folder)
-    sets: dict[_ResponseSet, dict[tuple[str, str], Response]] = {}
+    sets: dict[tuple[str, PromptVariant, int], dict[tuple[str, str], Response]] = {}
     for model in folder.manifest().models:
         for response in folder.responses(model):
             if (key := (response.task, response.item)) in items:
@@ -206,8 +195,25 @@ def export_responses(run: Path, out: Path) -> list[ResponseFile]:
                 sets.setdefault(response_set, {})[key] = response
     if not sets:
         raise UsageError("{}: no responses to tasks of {}", run, BENCHMARK)
+    in_one_file = out.suffix == ".json"
+    if in_one_file and len(sets) > 1:
+        raise UsageError(
+            "-o {}: the run has {} sets of responses (models, prompt variants and rounds), and a "
+            "file has one. Give a directory",
+            out,
+            len(sets),
+        )
+    if not in_one_file:
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise UsageError("-o {}: exists and is not an empty directory. Choose another -o", out)
+        check_local(out)
+        out.mkdir(parents=True, exist_ok=True)
+    __, variants, rounds = map(set, zip(*sets, strict=True))
     files: list[ResponseFile] = []
-    for path, responses in zip(_paths(out, list(sets)), sets.values(), strict=True):
+    for (model, variant, number), responses in sets.items():
+        label = variant.label(variants) if len(variants) > 1 else ""
+        parts = (model, label, f"round {number}" if len(rounds) > 1 else "")
+        path = out if in_one_file else out / f"{file_name(' '.join(filter(None, parts)))}.json"
         rows = [
             _row(item, responses[key], rebuilder) for key, item in items.items() if key in responses
         ]
@@ -215,35 +221,6 @@ def export_responses(run: Path, out: Path) -> list[ResponseFile]:
         failures = sum("Response" not in row for row in rows)
         files.append(ResponseFile(path, len(rows), failures))
     return files
-
-
-def _paths(out: Path, sets: Sequence[_ResponseSet]) -> list[Path]:
-    """The file of each set of responses: the model's name, with variant and round if several.
-
-    Raises:
-        UsageError: `out` is one file for several, or exists and is not empty.
-    """
-    if out.suffix == ".json":
-        if len(sets) > 1:
-            raise UsageError(
-                "-o {}: the run has {} sets of responses (models, prompt variants and rounds), "
-                "and a file has one. Give a directory",
-                out,
-                len(sets),
-            )
-        return [out]
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError("-o {}: exists and is not an empty directory. Choose another -o", out)
-    check_local(out)
-    out.mkdir(parents=True, exist_ok=True)
-    variants = {variant for _model, variant, _number in sets}
-    rounds = {number for _model, _variant, number in sets}
-    paths: list[Path] = []
-    for model, variant, number in sets:
-        label = variant.label(variants) if len(variants) > 1 else ""
-        name = " ".join(filter(None, (model, label, f"round {number}" if len(rounds) > 1 else "")))
-        paths.append(out / f"{file_name(name)}.json")
-    return paths
 
 
 def _row(item: Item, response: Response, rebuilder: RequestRebuilder) -> dict[str, object]:

@@ -72,8 +72,8 @@ def simplified_answer(sample: ScoringSample) -> str:
 def converted(sample: ScoringSample) -> str:
     """The response converted to simplified, as the script reads it where it doesn't clean.
 
-    Raises:
-        UndefinedMetricError: it is not text, and the script stops at it.
+    This and the next two raise `UndefinedMetricError` at a response that is not text, where the
+    script stops; some other content converts.
     """
     content = sample.response.not_text
     return _converted(sample, json.loads(content) if content else sample.text)
@@ -81,28 +81,16 @@ def converted(sample: ScoringSample) -> str:
 
 @computed_once
 def unspaced(sample: ScoringSample) -> str:
-    """The response without spaces (U+0020), then converted, as the script's ROUGE reads it.
-
-    Raises:
-        UndefinedMetricError: it is not text, where the script stops.
-    """
-    if sample.response.not_text:
-        raise _stopped(sample, "AttributeError")
-    if " " not in sample.text:
+    """The response without spaces (U+0020), then converted, as the script's ROUGE reads it."""
+    if " " not in _text(sample, "AttributeError"):
         return converted(sample)
     return _converted(sample, sample.text.replace(" ", ""))
 
 
 @computed_once
 def cleaned(sample: ScoringSample) -> str:
-    """The response cleaned, then converted.
-
-    Raises:
-        UndefinedMetricError: it is not text, where the script stops.
-    """
-    if sample.response.not_text:
-        raise _stopped(sample, "TypeError")
-    return _converted(sample, official_clean(sample.text))
+    """The response cleaned, then converted."""
+    return _converted(sample, official_clean(_text(sample, "TypeError")))
 
 
 @computed_once
@@ -132,6 +120,13 @@ def _converted(sample: ScoringSample, content: object) -> str:
         raise _stopped(sample, type(error).__name__) from None
     except PrerequisiteError as error:  # zhconv is an extra.
         raise UndefinedMetricError(str(error)) from None
+
+
+def _text(sample: ScoringSample, error: str) -> str:
+    """The response; at one that is not text the script stops with that error."""
+    if sample.response.not_text:
+        raise _stopped(sample, error)
+    return sample.text
 
 
 def _stopped(sample: ScoringSample, how: str) -> UndefinedMetricError:

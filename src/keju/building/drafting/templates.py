@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct, field
 
-from keju.definitions import Definition, definitions, is_shipped, task
+from keju.definitions import Definition, definitions, task
 from keju.errors import UsageError, unknown_name
 from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.items import Item
@@ -115,7 +115,7 @@ def read_templates(path: Path | None = None, benchmark: str = "") -> Templates:
         UsageError: a kind is not consistent, or a definition names a kind that does not exist.
     """
     if path is None:
-        used = [each for each in definitions() if is_shipped(each.name) or each.name == benchmark]
+        used = [each for each in definitions() if each.shipped or each.name == benchmark]
         return _add_tasks(_load_own(), used)
     found = read_toml(path, Templates, what="a file of templates")
     for kind in found.kinds:

@@ -10,7 +10,7 @@ from rich.table import Table
 from keju.analysis.history import Change, History, HistoryRow, LabelValue, comparisons_of
 from keju.analysis.labels import metric_label, task_name
 from keju.cli.output.console import format_interval, name_columns, plain_table
-from keju.definitions import benchmark_title
+from keju.definitions import benchmark
 from keju.formatting import NOTHING, format_p, percent_range, unclear_percent
 from keju.reporting.answer_readings import decision_line
 from keju.reporting.comparison_text import describe_interval, describe_test, format_difference
@@ -65,7 +65,7 @@ def _change_lines(change: Change) -> Iterator[str]:
         yield _(
             "{}: {} {} points ({}), {}",
             pair,
-            benchmark_title(mean.benchmark),
+            benchmark(mean.benchmark).title,
             format_difference(mean),
             describe_interval(mean),
             describe_test(mean)
@@ -136,7 +136,7 @@ def _marks(history: History) -> dict[tuple[str, str, str, int], str]:
 
 def _name(history: History, row: HistoryRow) -> str:
     if not row.task:
-        return benchmark_title(row.benchmark)
+        return benchmark(row.benchmark).title
     return f"{row.name} {metric_label(row.task, row.query, history.protocol, row.metric)}"
 
 

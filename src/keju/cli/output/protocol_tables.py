@@ -10,7 +10,7 @@ from rich.table import Table
 
 from keju.analysis.labels import metric_label
 from keju.cli.output.console import name_columns, plain_table, translate
-from keju.definitions import QuestionForms, question_forms_of, task
+from keju.definitions import check_question_form, question_forms_of, takes_question, task
 from keju.errors import UsageError, shortened
 from keju.formatting import number_range, percent, percent_range
 from keju.items import PromptVariant, Protocol
@@ -43,22 +43,19 @@ def list_protocol_differences(
         raise UsageError(
             "{}: no model {!r}. Choose from: {}", run.path, strangers[0], ", ".join(known)
         )
-    forms = QuestionForms(tasks or None).forms
-    items = run.items() if forms else []
-    for form in forms or ():
-        if not any(form.takes(item.task, item.query) for item in items):
+    items = run.items() if tasks else []
+    for form in tasks:
+        check_question_form(form)
+        if not any(takes_question([form], item.task, item.query) for item in items):
             there = ", ".join(question_forms_of(items))
-            raise UsageError("{}: no task {!r}. Choose from: {}", run.path, form.name, there)
+            raise UsageError("{}: no task {!r}. Choose from: {}", run.path, form, there)
     found: list[TaskDifference] = []
     for model, frames in stored_frames(run, [name for name in known if name in (models or known)]):
         scores = pl.concat(frames).filter(pl.col("protocol").is_in(PROTOCOLS))
         _check_protocols(run, model, scores)
         queries = scores.select("task", "query").unique(maintain_order=True)
         largest = queries.filter(
-            [
-                forms is None or any(form.takes(*query) for form in forms)
-                for query in queries.iter_rows()
-            ]
+            [takes_question(tasks or None, *query) for query in queries.iter_rows()]
         )
         found += _by_variant(scores.join(largest, on=["task", "query"], how="semi"), most)
     return found

@@ -28,7 +28,7 @@ __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
 FORMATS: Registry[Reader[Any]] = Registry(
     "format",
     "readers",
-    lambda: {
+    {
         "pages": "keju.datasets.readers.pages.folder:READER",
         "page-xml": "keju.datasets.readers.pages.page_items:PAGE_XML",
         "alto": "keju.datasets.readers.pages.page_items:ALTO",
@@ -141,7 +141,8 @@ def _about_counts(manifest: DatasetManifest) -> Iterator[str]:
     different: dict[str, list[Text]] = {}
     for name, number in manifest.tasks.items() if "mapping" in manifest.made else ():
         kind = task(name) if has_task(name) else None
-        if kind and kind.from_paper and kind.count_kind != "images" and number != kind.count:
+        from_paper = kind and benchmark(kind.benchmark).from_paper
+        if kind and from_paper and kind.count_kind != "images" and number != kind.count:
             counts = _("{} {:,} of {:,}", kind.id, number, kind.count)
             different.setdefault(kind.benchmark, []).append(counts)
     for name, numbers in different.items():

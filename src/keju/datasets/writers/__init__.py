@@ -17,7 +17,7 @@ __all__ = ["FORMATS", "Writer", "export_dataset"]
 FORMATS: Registry[Writer] = Registry(
     "format to export",
     "writers",
-    lambda: {
+    {
         "parquet": "keju.datasets.writers.parquet:WRITER",
         "jsonl": "keju.datasets.writers.jsonl:WRITER",
         **list_provided("writers"),
