@@ -17,7 +17,7 @@ from keju.files import decode_json
 from keju.text import in_script
 from keju.texts import _
 
-FIRST = {"from-0": 0, "from-1": 1}
+_FIRST = {"from-0": 0, "from-1": 1}
 """The number of the first option, by what a mapping says that answers are."""
 
 LABEL = re.compile(r"\A\s*(?:[(（]([A-ZＡ-Ｚ])[)）]|([A-ZＡ-Ｚ])[、.．:：)）](?![A-Z]\.))\s*")
@@ -49,32 +49,25 @@ def options_from(value: object, place: Place) -> tuple[str, ...]:
         value = text if written is None else written
     if value in (None, "", [], {}):
         return ()
-    if isinstance(value, str):
-        return _printed(value, place)
     if isinstance(value, dict):
-        letters = sorted(key for key in value if value[key] not in (None, ""))
-        last = "".join(key[-1:].upper() for key in letters)
-        if last != ascii_uppercase[: len(letters)]:
-            raise _unordered(letters, place)
-        return tuple(cell_text(value[letter], letter, place) for letter in letters)
-    if not isinstance(value, list) or any(isinstance(option, dict | list) for option in value):
+        keys = sorted(key for key in value if value[key] not in (None, ""))
+        if "".join(key[-1:].upper() for key in keys) != ascii_uppercase[: len(keys)]:
+            raise _unordered(keys, place)
+        return tuple(cell_text(value[key], key, place) for key in keys)
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list) or any(isinstance(option, dict | list) for option in listed):
         hint = _('Write ["…", "…"], or {"A": "…", "B": "…"}')
         raise place.error(_("the options are not a list of texts"), hint)
-    if len(value) == 1 and isinstance(value[0], str):
-        return options_in(value[0]) or tuple(value)
-    return unlettered([cell_text(option, "", place) for option in value], place)
-
-
-def _printed(text: str, place: Place) -> tuple[str, ...]:
-    """The options in a text, with letters or with marks between them."""
-    if printed := options_in(text):
+    options = [cell_text(option, "", place) for option in listed]
+    if len(options) > 1:
+        return unlettered(options, place)
+    if printed := options_in(options[0]):
         return printed
-    parts = [part.strip() for part in _PARTS.split(text) if part.strip()]
-    if len(parts) == 1 and (label := LABEL.match(text)):
-        letters = [label[1] or label[2], *_LATER_LABEL.findall(text)]
-        if len(letters) > 1:
-            raise _unordered(letters, place)
-    return unlettered(parts, place)
+    later = _LATER_LABEL.findall(options[0])
+    options = [part.strip() for part in _PARTS.split(options[0]) if part.strip()]
+    if later and len(options) == 1 and (label := LABEL.match(options[0])):
+        raise _unordered([label[1] or label[2], *later], place)
+    return unlettered(options, place)
 
 
 def unlettered(options: list[str], place: Place) -> tuple[str, ...]:
@@ -114,27 +107,27 @@ def insert_options(question: str, options: tuple[str, ...], kind: Task) -> str:
     return "\n".join(part for part in (question.rstrip(), lettered, requirement) if part)
 
 
-def is_number(answer: str, options: tuple[str, ...]) -> bool:
-    """Whether an answer is the number of an option, and not the text of one."""
-    return bool(_NUMBER.fullmatch(answer.strip())) and answer.strip() not in options
-
-
 def known_letter(
     answer: str, options: tuple[str, ...], place: Place, answer_is: str = "text"
 ) -> str:
-    """The letter that an answer means; an empty answer stays empty.
+    """The letter that an answer means; an empty answer, or one without options, stays as it is.
 
     The text of one option counts before a letter alone (``a``, ``B.``, ``(C)``, ``Ｂ``), unless
     answers are letters by `answer_is`, which is as in a mapping; the text may be in the other
     script.
 
     Raises:
-        DataError: the answer means no option.
+        DataError: the answer means no option, or is the number of one without options.
     """
     text = answer.strip()
+    is_number = _NUMBER.fullmatch(text) and text not in options
+    if not options:
+        if is_number or answer_is in _FIRST:
+            raise place.error(_("the record has no options"), _("Correct options in [fields]"))
+        return answer
     letters = ascii_uppercase[: len(options)]
-    if answer_is in FIRST and is_number(text, options):
-        number = int(float(text)) - FIRST[answer_is]
+    if is_number and answer_is in _FIRST:
+        number = int(float(text)) - _FIRST[answer_is]
         if 0 <= number < len(options):
             return letters[number]
         problem = _("the answer {!r} is not the number of an option", shortened(text, 20))
@@ -142,7 +135,7 @@ def known_letter(
     if not text:
         return ""
     match = _LETTER.fullmatch(text)
-    alone = [_folded(match[1])] if match and _folded(match[1]) in letters else []
+    alone = [letter for letter in letters if match and letter == _folded(match[1])]
     lettered = list(zip(letters, options, strict=True))
     same = [letter for letter, option in lettered if option.strip() == text]
     folded = in_script(text, "simplified")

@@ -6,15 +6,15 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from collections.abc import Mapping as Table_
 from functools import cache, cached_property
 from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, cast
 
+import msgspec
 from msgspec import Struct, field
-from msgspec.structs import asdict
 
 from keju.datasets.readers.base import files_under, image_files, plain_name
 from keju.datasets.readers.conversations import CONVERSATION
@@ -292,7 +292,9 @@ class _Draft:
         outer = () if self.src.is_file() else (self.root.name,)
         self.made["tables"] = []
         for path, key, shape, rows in self.lists:
-            table: dict[str, Any] = {"path": path, "key": key, "shape": shape}
+            table: dict[str, Any] = {"path": path, "key": key}
+            if shape != "list":
+                table["shape"] = shape
             self.made["tables"].append(table)
             missing = not column or any(not _text(row, column) for row in rows)
             if missing and not is_stated:
@@ -487,40 +489,34 @@ def mapping_text(drafted: Drafted, chosen: str = "en") -> str:
 def mapping_lines(drafted: Drafted, chosen: str = "en") -> list[str]:
     """The lines of a drafted mapping; notes are comments."""
     show = translator(chosen)
+    notes = [f"# {printable(show(note))}" for note in drafted.notes]
+    lines = [*notes, *_toml_lines(msgspec.to_builtins(drafted.mapping, enc_hook=show))]
+    return lines[1:] if lines[:1] == [""] else lines
 
-    def section(head: str, table: dict[str, Any]) -> list[str]:
-        lines = (f"{_key(key)} = {_toml(value, show)}" for key, value in table.items())
-        return ["", head, *lines]
 
-    default = asdict(Mapping())
-    keys = {key: value for key, value in asdict(drafted.mapping).items() if value != default[key]}
-    plain = [f"# {printable(show(note))}" for note in drafted.notes]
+def _toml_lines(table: dict[str, Any], *path: str) -> list[str]:
+    """The lines of a table in TOML: its values, then each table in it under its head."""
+    values: list[str] = []
     inner: list[str] = []
-    for key, value in keys.items():
-        if key in {"tables", "lookup", "items"}:
-            for row in map(asdict, value):
-                cells = {k: v for k, v in row.items() if v and (k, v) != ("shape", "list")}
-                inner += section(f"[[{key}]]", cells)
-        elif key == "values":
-            for name, texts in value.items():
-                inner += section(f"[values.{_key(name)}]", texts)
-        elif isinstance(value, dict):
-            inner += section(f"[{key}]", value)
+    for key, value in table.items():
+        name = key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml(key)
+        head = ".".join((*path, name))
+        if isinstance(value, dict):
+            lines = _toml_lines(value, *path, name)
+            inner += lines if lines[0] == "" else ["", f"[{head}]", *lines]
+        elif isinstance(value, tuple) and isinstance(value[0], dict):
+            for row in value:
+                inner += ["", f"[[{head}]]", *_toml_lines(row)]
         else:
-            plain += section("", {key: value})[2:]
-    return [*plain, *inner] if plain else inner[1:]
+            values.append(f"{name} = {_toml(value)}")
+    return [*values, *inner]
 
 
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name, str)
-
-
-def _toml(value: object, show: Callable[[str], str]) -> str:
+def _toml(value: object) -> str:
     """A value of a mapping in TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_toml(inner, show) for inner in value) + "]"
-    text = show(value) if isinstance(value, Text) else str(value)
-    letters = json.dumps(text, ensure_ascii=False)
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    letters = json.dumps(str(value), ensure_ascii=False)
     return "".join(char if printable(char) == char else f"\\U{ord(char):08X}" for char in letters)

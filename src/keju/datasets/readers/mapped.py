@@ -5,13 +5,12 @@ The path of an item whose mapping a preset drafts::
     import_dataset                        __init__.py
       read                                presets.py         drafts the mapping
         read_mapped                       mapped.py
-          items_of
-            NamedColumns.checked          mapped_records.py
-              _table_records < rows       tables.py
-            make_item
-              RecordFiles.images          record_files.py
-                ImageFinder.find          images.py
-                DatasetWriter.add_image   ../writing.py
+          NamedColumns.checked            mapped_records.py
+            _table_records < rows         tables.py
+          _ItemMaker.items_of < _item
+            RecordFiles.images            record_files.py
+              ImageFinder.find            images.py
+              DatasetWriter.add_image     ../writing.py
           DatasetWriter.add
 """
 
@@ -19,8 +18,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from itertools import repeat
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -30,21 +29,13 @@ from msgspec.structs import replace
 from keju.datasets.newlines import Newlines
 from keju.datasets.readers.base import Reader, join_names, source_text
 from keju.datasets.readers.boxes import boxes_in
-from keju.datasets.readers.choices import (
-    FIRST,
-    insert_options,
-    is_number,
-    known_letter,
-    options_from,
-    unlettered,
-)
+from keju.datasets.readers.choices import insert_options, known_letter, options_from, unlettered
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.mapped_records import (
     OCCURRENCE,
     NamedColumns,
     Record,
     records_of,
-    with_groups,
 )
 from keju.datasets.readers.mapping import (
     TEXTS,
@@ -101,12 +92,15 @@ _NUMBER = "\0"
 _ONE_TEXT = [role for role in TEXTS if role not in {"task", "answer"}]
 """Roles whose text is looked up in the same way; a task is known before, an answer has a form."""
 
-_TRANSCRIBED: tuple[AnswerForm, ...] = ("transcription", "punctuated")
-"""Forms of answers that are, or contain, the text on the image."""
+_QUESTIONS = frozenset({"question", "question_simplified", "question_traditional"})
+_WHOLE = _QUESTIONS | {"answer_simplified", "transcription"}
+"""Roles whose text keeps the spaces at its ends."""
 
-_QUESTIONS = ("question", "question_simplified", "question_traditional")
 _AS_THEY_ARE = frozenset({"id", "source_id"})
 """Roles in which a backslash and an n stay as they are."""
+
+_TRANSCRIBED: tuple[AnswerForm, ...] = ("transcription", "punctuated")
+"""Forms of answers that are, or contain, the text on the image."""
 
 
 class FileSettings(Settings, frozen=True, kw_only=True):
@@ -167,39 +161,41 @@ def read_mapped(
     columns = NamedColumns(mapping)
     files = RecordFiles(src, writer, mapping, settings.images)
     failures = _Failures(settings)
-    transcriptions = _Transcriptions()
-    places: dict[str, Place] = {}
-    skipped = Counter[bool]()
+    matches = Counter[bool]()
 
     def read_records() -> Iterator[Record]:
-        records = records_of(src, mapping)
-        if mapping.names:
-            skipped.clear()
-            records = with_groups(records, files.path_of, mapping.names, "names", skipped)
-        return columns.checked(records)
+        return columns.checked(records_of(src, mapping, files.path_of, matches))
 
+    texts: dict[tuple[str, ...], tuple[int, str]] = {}
     if mapping.shared_transcriptions:
         # The text of an image may follow the questions about it, and a million items would fill
-        # the memory: the records are read twice, at first for the texts alone.
-        texts = _ItemMaker(mapping, files, writer, only_texts=True)
-        for item, __ in texts.items_of(read_records(), lambda *_failure: None):
-            transcriptions.learn(item)
+        # the memory: the records are read twice.
+        maker = _ItemMaker(mapping, files, writer)
+        for record in read_records():
+            with suppress(DataError, UsageError):  # They are reported in the second pass.
+                for item in maker.items_of(record):
+                    _learn_text(texts, item)
     maker = _ItemMaker(mapping, files, writer)
-    for item, place in maker.items_of(read_records(), failures.take):
-        if (first := places.setdefault(item.id, place)) is not place:
-            failures.take(place, _same_id(item, place, first))
-        else:
-            writer.add(transcriptions.complete(item))
+    places: dict[str, Place] = {}
+    for record in read_records():
+        try:
+            for item in maker.items_of(record):
+                if (first := places.setdefault(item.id, record.place)) is not record.place:
+                    raise _same_id(item, record.place, first)
+                __, text = texts.get(_hashes(item), (0, None))
+                writer.add(replace(item, transcription=item.transcription or text))
+        except (DataError, UsageError) as error:
+            failures.take(record.place, error)
     if not places and (dropped := import_log().dropped):
-        record, reason = dropped[0]
-        raise DataError("no record is valid. The first error: {}", reason, file=src, item=record)
-    for error in files.missing_images():
-        failures.take(error.place, error)
+        place, reason = dropped[0]
+        raise DataError("no record is valid. The first error: {}", reason, file=src, item=place)
+    for missing in files.missing_images():
+        failures.take(missing.place, missing)
     failures.check()
     yield from files.notes()
-    if skipped[True]:
-        total = skipped.total()
-        yield _("skipped {} of {} records, since names does not match", skipped[True], total)
+    if matches[False]:
+        total = matches.total()
+        yield _("skipped {} of {} records, since names does not match", matches[False], total)
     yield from maker.notes()
 
 
@@ -256,103 +252,86 @@ def _same_id(item: Item, place: Place, other: Place) -> DataError:
     return place.error(problem, hint)
 
 
-class _Transcriptions(dict[tuple[str, ...], tuple[int, str]]):
-    """The transcriptions of images, for items on the same images that have none of their own.
+def _learn_text(texts: dict[tuple[str, ...], tuple[int, str]], item: Item) -> None:
+    """Remember the transcription of an item's images, with its rank.
 
     Of several, a whole transcription counts before one without its punctuation, then the first.
     """
+    if item.transcription and item.images:  # Without images nothing says that pages are one.
+        form = query_of(item).form
+        rank = (*_TRANSCRIBED, form).index(form)
+        if rank < texts.get(_hashes(item), (len(_TRANSCRIBED) + 1, ""))[0]:
+            texts[_hashes(item)] = (rank, item.transcription)
 
-    def learn(self, item: Item) -> None:
-        """Remember the transcription of an item's images."""
-        if item.transcription and item.images:  # Without images nothing says that pages are one.
-            form = query_of(item).form
-            rank = _TRANSCRIBED.index(form) if form in _TRANSCRIBED else len(_TRANSCRIBED)
-            images = tuple(ref.sha256 for ref in item.images)
-            if images not in self or rank < self[images][0]:
-                self[images] = (rank, item.transcription)
 
-    def complete(self, item: Item) -> Item:
-        """The item with the transcription of its images, if it has none."""
-        learned = None if item.transcription else self.get(tuple(ref.sha256 for ref in item.images))
-        return replace(item, transcription=learned[1]) if learned else item
+def _hashes(item: Item) -> tuple[str, ...]:
+    return tuple(ref.sha256 for ref in item.images)
 
 
 class _ItemMaker:
-    """Makes the items of records, or with `only_texts` those that have the text of their images."""
+    """Makes the items of records."""
 
-    def __init__(
-        self,
-        mapping: Mapping,
-        files: RecordFiles,
-        writer: DatasetWriter,
-        *,
-        only_texts: bool = False,
-    ) -> None:
+    def __init__(self, mapping: Mapping, files: RecordFiles, writer: DatasetWriter) -> None:
         self._mapping = mapping
-        self._only_texts = only_texts
         self._files = files
         self._writer = writer
-        self._parts = mapping.items or (Part(),)
+        parts = mapping.items or (Part(),)
+        self._parts = [(part, {**mapping.fields, **part.columns}) for part in parts]
         self._newlines = Newlines(mapping.newlines)
+        self._tasks: dict[tuple[str, str], Task] = {}
+        self._records = 0
         self._numbers: Counter[str] = Counter()
         self._occurrences: Counter[str] = Counter()
         self._empty: Counter[str] = Counter()
-        self._tasks: dict[tuple[str, str], Task] = {}
-        self._without_options = 0
-        self._without_answer = 0
-        self._records = 0
-
-    def items_of(
-        self, records: Iterable[Record], fail: Callable[[Place, DataError | UsageError], None]
-    ) -> Iterator[tuple[Item, Place]]:
-        """The items of records, each with the record's place; `fail` takes the errors."""
-        for source_record in records:
-            self._records += 1
-            record = source_record
-            lines: tuple[Line, ...] = ()
-            try:
-                if self._mapping.texts:
-                    text, lines = self._files.text(record)
-                    record = record.with_cells({"text": text})
-                    if self._mapping.text_form == "quads" and not text:
-                        continue
-                items = list(map(self.make_item, repeat(record), self._parts, repeat(lines)))
-            except (DataError, UsageError) as error:
-                fail(record.place, error)
-            else:
-                yield from ((item, record.place) for item in items if item)
+        self._without: Counter[str] = Counter()
 
     def notes(self) -> Iterator[str]:
         """The notes on line breaks, on what records lack, and on [[items]] without a text."""
         yield from self._newlines.notes()
-        if self._without_options:
+        if count := self._without["options"]:
             yield n_(
                 "{n:,} question with one right option has no options",
                 "{n:,} questions with one right option have no options",
-                self._without_options,
+                count,
             )
         if self._empty:
             counts = [f"{name}: {count:,}" for name, count in sorted(self._empty.items())]
             yield _("no item where the question or answer is empty: {}", ", ".join(counts))
-        if self._without_answer:
+        if count := self._without["answer"]:
             yield n_(
                 "{n:,} item without an answer: they can be run, but not scored",
                 "{n:,} items without an answer: they can be run, but not scored",
-                self._without_answer,
+                count,
             )
 
-    def make_item(self, record: Record, part: Part, lines: tuple[Line, ...]) -> Item | None:
-        """One item of a record; None if it has no question and answer, or not the wanted text."""
-        mapping = self._mapping
-        fields = {**mapping.fields, **part.columns}
+    def items_of(self, record: Record) -> list[Item]:
+        """The items of a record.
+
+        Raises:
+            DataError: the record is not valid, or a file is missing.
+        """
+        self._records += 1
+        lines: tuple[Line, ...] = ()
+        if self._mapping.texts:
+            text, lines = self._files.text(record)
+            if self._mapping.text_form == "quads" and not text:
+                return []
+            record = record.with_cells({"text": text})
+        items: list[Item] = []
+        for part, fields in self._parts:
+            if item := self._item(record, part, fields, lines):
+                items.append(item)
+        return items
+
+    def _item(
+        self, record: Record, part: Part, fields: dict[str, Columns], lines: tuple[Line, ...]
+    ) -> Item | None:
+        """One item of a record; None if `[[items]]` names a question or answer that is empty."""
+        mapping, place = self._mapping, record.place
         if not all(record.has(columns) for columns in (part.question, part.answer) if columns):
             self._empty[part.task] += 1
             return None
         kind = self._task_of(record, part, fields)
-        forms = {query.form for query in kind.queries}
-        has_text = "transcription" in fields or not forms.isdisjoint(_TRANSCRIBED)
-        if self._only_texts and not has_text:
-            return None
         self._numbers[kind.id] += 1
         record = record.with_added(task=kind.id, number=self._numbers[kind.id])
         if "task" in as_tuple(mapping.fields.get("task", ())):
@@ -363,15 +342,25 @@ class _ItemMaker:
         for role in _ONE_TEXT:
             if role in fields or role in mapping.constants:
                 texts[role] = self._text(record, role, fields)
-        _check_words(kind, texts, record.place)
-        query = _query(kind, texts["query"].strip(), record.place)
-        verbatim = self._is_verbatim(texts["question"], query.template)
-        if query.form == "boxes":
-            answer = _boxed(record, fields, images)
-        else:
-            answer = self._answer(record, fields, texts, kind, query, verbatim=verbatim)
+        _check_words(kind, texts, place)
+        query = _query(kind, texts["query"], place)
+        question = texts["question"]
+        verbatim = mapping.prompt == "verbatim" or bool(question and not mapping.prompt)
+        if mapping.prompt == "own":
+            verbatim = bool(question) and question.strip() != query.template
+            question = question if verbatim else ""
+        options: tuple[str, ...] = ()
+        if query.form == "letter" and not (options := options_in(texts["question"])):
+            options = self._options(record, as_tuple(fields.get("options", ())))
+            if options and question and verbatim:
+                question = insert_options(question, options, kind)
+        answer = (
+            _boxed(record, fields, images)
+            if query.form == "boxes"
+            else self._answer(record, fields, texts["answer_simplified"], query.form, options)
+        )
         pages = self._pages(record)
-        name = self._name(record, fields, texts["id"].strip())
+        name = self._name(record, fields, texts["id"])
         has_answer = any(answer.get(key) for key in ("answer", "answer_simplified", "boxes"))
         item = Item(
             id=name,
@@ -379,8 +368,8 @@ class _ItemMaker:
             task=kind.id,
             query=query.name,
             images=images,
-            question=texts["question"] if verbatim or mapping.prompt != "own" else "",
-            question_in=_wordings(texts, answer.get("options", ()), kind),
+            question=question,
+            question_in=_wordings(texts, options, kind),
             verbatim=verbatim,
             fields={
                 blank: text
@@ -391,20 +380,21 @@ class _ItemMaker:
             or _transcribed(query.form, answer["answer"])
             or (None if images else "\n\n".join(page.text for page in pages) or None),
             lines=lines,
-            group=texts["group"].strip() or (images[0].sha256 if images else ""),
-            split=_split(texts["split"].strip(), record.place),
+            group=texts["group"] or (images[0].sha256 if images else ""),
+            split=_split(texts["split"], place),
+            options=options,
             metadata=dict(self._metadata(record, texts, kind, pages if images else [])),
             provenance=tuple(self._provenance(texts, name, pages, with_images=bool(images))),
             draft=mapping.drafts and not has_answer,
             **answer,
         )
-        self._without_answer += not (item.draft or has_answer)
+        self._without["answer"] += not (item.draft or has_answer)
         try:
             prompt_of(item)
         except (DataError, UsageError) as error:
             problem = error.problem if isinstance(error, DataError) else error_text(error)
             hint = _("Set question in [fields] or [constants], or set [blanks]")
-            raise record.place.error(problem, hint) from None
+            raise place.error(problem, hint) from None
         return item
 
     # ---- the texts of a record
@@ -420,7 +410,8 @@ class _ItemMaker:
                 if isinstance(cell := record.cell(column), list):
                     raise not_text(cell, column, record.place)
         text = record.text(columns, needed=role == "id")
-        return self._replaced(role, text or self._mapping.constants.get(role, ""))
+        text = self._replaced(role, text or self._mapping.constants.get(role, ""))
+        return text if role in _WHOLE else text.strip()
 
     def _replaced(self, role: str, text: str) -> str:
         """A text as the mapping writes it."""
@@ -462,15 +453,15 @@ class _ItemMaker:
             if text := record.text(columns).strip():
                 yield name, values.get(name, {}).get(text, text)
         of_task = {
-            "Domain": (texts["domain"].strip(), kind.domain_zh, kind.domain),
-            "Task_Name": (texts["task_name"].strip(), kind.name_zh, kind.name_en),
+            "Domain": (texts["domain"], kind.domain_zh, kind.domain),
+            "Task_Name": (texts["task_name"], kind.name_zh, kind.name_en),
         }
         for name, (text, *own) in of_task.items():
             if text and text not in own and values.get("task", {}).get(text, text) != kind.id:
                 yield name, text
         facts = {
-            "notes": "\n\n".join(filter(None, (texts["notes"].strip(), *(p.text for p in pages)))),
-            "description": texts["description"].strip(),
+            "notes": "\n\n".join(filter(None, (texts["notes"], *(page.text for page in pages)))),
+            "description": texts["description"],
             "keywords": "、".join(self._listed(record, "keywords")),
         }
         yield from ((name, text) for name, text in facts.items() if text)
@@ -480,14 +471,13 @@ class _ItemMaker:
     ) -> Iterator[Provenance]:
         """The ID of the source where the item has another, and licences and sources of its own."""
         step = self._mapping.preset or "mapped"
-        if (source_id := texts["source_id"].strip()) and source_id != name:
-            yield Provenance(step=step, note=f"{SOURCE_ID}{source_id}")
-        licence, source = texts["licence"].strip(), texts["source"].strip()
-        if licence or source or (pages and with_images):
+        if texts["source_id"] not in ("", name):
+            yield Provenance(step=step, note=f"{SOURCE_ID}{texts['source_id']}")
+        if texts["licence"] or texts["source"] or (pages and with_images):
             yield Provenance(
                 step=step,
-                licence=licence or self._writer.licence,
-                source=source or self._writer.source,
+                licence=texts["licence"] or self._writer.licence,
+                source=texts["source"] or self._writer.source,
             )
         yield from (page.provenance for page in pages)
 
@@ -497,7 +487,7 @@ class _ItemMaker:
         """The task of a record: of `[[items]]`, a column, its table, else the constant one."""
         name = part.task or record.text(self._mapping.fields.get("task", ())).strip()
         name = name or record.task or self._mapping.constants.get("task", "")
-        domain = "" if part.task else self._text(record, "domain", fields).strip()
+        domain = "" if part.task else self._text(record, "domain", fields)
         if (name, domain) not in self._tasks:
             self._tasks[name, domain] = self._task_called(name, domain, record.place)
         return self._tasks[name, domain]
@@ -518,46 +508,27 @@ class _ItemMaker:
             raise place.error(_("{} the name {!r}", why, name[:20]), hint)
         return tasks[0]
 
-    # ---- its question and answer
-
-    def _is_verbatim(self, question: str, template: str) -> bool:
-        prompt = self._mapping.prompt
-        if prompt == "own":
-            return bool(question) and question.strip() != template
-        return prompt == "verbatim" or bool(question and not prompt)
+    # ---- its answer
 
     def _answer(
         self,
         record: Record,
         fields: dict[str, Columns],
-        texts: dict[str, str],
-        kind: Task,
-        query: Query,
-        *,
-        verbatim: bool,
+        simplified: str,
+        form: AnswerForm,
+        options: tuple[str, ...],
     ) -> dict[str, Any]:
-        """The fields of the answer of an item; options go under the question in `texts`."""
-        place, is_choice = record.place, query.form == "letter"
-        answer, *others = self._accepted(record, fields, query.form) or [""]
-        simplified = texts["answer_simplified"]
-        options = printed = options_in(texts["question"]) if is_choice else ()
-        if is_choice and not printed:
-            options = self._options(record, as_tuple(fields.get("options", ())))
-        if options:
-            if texts["question"] and not printed and verbatim:
-                texts["question"] = insert_options(texts["question"], options, kind)
+        """The fields of the answer of an item: the letters of options, or accepted texts."""
+        answer, *others = self._accepted(record, fields, form) or [""]
+        if form == "letter":
             answer, simplified = (
-                known_letter(text, options, place, self._mapping.answer_is)
+                known_letter(text, options, record.place, self._mapping.answer_is)
                 for text in (answer, simplified)
             )
-            return {"answer": answer, "answer_simplified": simplified, "options": options}
-        if is_choice:
-            if self._mapping.answer_is in FIRST or is_number(answer, ()):
-                hint = _("Correct options in [fields]")
-                raise place.error(_("the record has no options"), hint)
-            self._without_options += 1
-        also = record.texts(fields.get("also_accepted", ()))
-        others += [self._replaced("also_accepted", text) for text in also]
+            self._without["options"] += not options
+        if not options:
+            also = record.texts(fields.get("also_accepted", ()))
+            others += [self._replaced("also_accepted", text) for text in also]
         accepted = tuple(text for text in dict.fromkeys(others) if text != answer)
         return {"answer": answer, "answer_simplified": simplified, "also_accepted": accepted}
 
@@ -633,7 +604,7 @@ def _check_words(kind: Task, texts: dict[str, str], place: Place) -> None:
         "domain": (kind.domain_zh, kind.domain),
     }
     for role, names in known.items():
-        name = texts[role].strip()
+        name = texts[role]
         if name and name not in names and is_task_word(name):
             known_names = " ".join((kind.id, *names))
             problem = _("its task is {}, but it names {!r}", known_names, name[:20])

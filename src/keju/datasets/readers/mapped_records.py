@@ -21,7 +21,7 @@ from keju.datasets.readers.base import files_under, image_files, join_names, sou
 from keju.datasets.readers.choices import written_value
 from keju.datasets.readers.conversations import CONVERSATION, with_conversation
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.mapping import Columns, Lookup, Mapping, Table, as_tuple
+from keju.datasets.readers.mapping import Columns, Lookup, Mapping, as_tuple
 from keju.datasets.readers.records import JsonObject, Place, cell_text
 from keju.datasets.readers.tables import SUFFIXES, rows
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
@@ -74,15 +74,18 @@ class Record(NamedTuple):
         for cells in (self.cells, self.added):
             if column in cells:
                 return cells[column]
-        prefix = f"{column}."
-        fields = {key[len(prefix) :]: cell for key, cell in self.cells.items()
-                  if key.startswith(prefix)}  # fmt: skip
+        inner = f"{column}."
+        fields = {
+            key.removeprefix(inner): cell
+            for key, cell in self.cells.items()
+            if key.startswith(inner)
+        }
         return fields or None
 
     def has(self, columns: Columns) -> bool:
         """Whether one of some columns, or of the blanks of templates, is not empty."""
-        cells = {**self.added, **self.cells}
-        return any(str(cells.get(column, "")).strip() for column in named_columns(columns))
+        cells = map(self.cell, named_columns(columns))
+        return any(cell is not None and str(cell).strip() for cell in cells)
 
     def text(self, columns: Columns, *, needed: bool = False) -> str:
         """The text of the first column or template that has one; empty if none has.
@@ -95,14 +98,10 @@ class Record(NamedTuple):
         """
         several = as_tuple(columns)
         for number, column in enumerate(several, start=1):
-            if not blanks_of(column):
-                text = cell_text(self.cell(column), column, self.place)
-            elif number == len(several) or all(map(self.has, blanks_of(column))):
+            if number == len(several) or all(map(self.has, blanks_of(column))):
                 text = self._filled(column, needed=needed)
-            else:
-                continue
-            if text.strip():
-                return text
+                if text.strip():
+                    return text
         return ""
 
     def values(self, column: str, *, needed: bool = False) -> list[object]:
@@ -125,12 +124,16 @@ class Record(NamedTuple):
         return []
 
     def _filled(self, template: str, *, needed: bool) -> str:
-        """A template with its blanks ``{COLUMN}`` filled; ``{COLUMN:04}`` adds zeros in front.
+        """The text of a column, or a template with its blanks filled.
+
+        A blank is ``{COLUMN}``; ``{COLUMN:04}`` adds zeros in front.
 
         Raises:
             DataError: there is no value for a blank, and it is `needed`, or a value is not a text
                 or number.
         """
+        if not blanks_of(template):
+            return cell_text(self.cell(template), template, self.place)
 
         def value(blank: re.Match[str]) -> str:
             column = blank[1]
@@ -194,8 +197,16 @@ def _is_image(value: JsonObject) -> bool:
 # ---- the records of a source
 
 
-def records_of(src: Path, mapping: Mapping) -> Iterator[Record]:
-    """Yield the records of the tables of a mapping; of one without tables, each image.
+def records_of(
+    src: Path, mapping: Mapping, path_of: Callable[[Record], str], matches: Counter[bool]
+) -> Iterator[Record]:
+    """The records of the tables of a mapping; of one without tables, each image.
+
+    Args:
+        src: the source.
+        mapping: how it is read.
+        path_of: the path of a record's image. A record is skipped if `names` does not match it.
+        matches: set to the numbers of records by whether `names` matches.
 
     Raises:
         DataError: a table is missing, unreadable, or neither mapped nor ignored, there are no
@@ -210,47 +221,60 @@ def records_of(src: Path, mapping: Mapping) -> Iterator[Record]:
             for record in records
         )
     for column, pattern in mapping.split.items():
-        records = with_groups(records, _cell_of(column), pattern, f"split.{column}")
+        matched = _with_groups(records, _text_of(column), pattern, f"split.{column}")
+        records = (record for record, __ in matched)
     for lookup in mapping.lookup:
         records = _looked_up(root, records, lookup)
-    if mapping.columns:
-        records = (_with_columns(record, mapping) for record in records)
-    if mapping.only:
-        texts = mapping.only.items()
-        records = (r for r in records if all(r.cell(column) == text for column, text in texts))
-    return records
+    if mapping.columns or mapping.only:
+        records = _selected(records, mapping)
+    return _named(records, path_of, mapping.names, matches) if mapping.names else records
 
 
-def _cell_of(column: str) -> Callable[[Record], str]:
+def _named(
+    records: Iterable[Record],
+    path_of: Callable[[Record], str],
+    pattern: str,
+    matches: Counter[bool],
+) -> Iterator[Record]:
+    """The records whose image has a path that `names` matches."""
+    matches.clear()
+    for record, is_match in _with_groups(records, path_of, pattern, "names"):
+        matches[is_match] += 1
+        if is_match:
+            yield record
+
+
+def _selected(records: Iterable[Record], mapping: Mapping) -> Iterator[Record]:
+    """The records with the columns that are made of others, where they have the wanted texts."""
+    for record in records:
+        for name, columns in mapping.columns.items():
+            text = record.text(columns)
+            record.cells[name] = mapping.values.get(name, {}).get(text.strip(), text)
+        if all(record.cell(column) == text for column, text in mapping.only.items()):
+            yield record
+
+
+def _text_of(column: str) -> Callable[[Record], str]:
     return lambda record: str({**record.added, **record.cells}.get(column, ""))
 
 
-def _with_columns(record: Record, mapping: Mapping) -> Record:
-    """A record with the columns that the mapping makes of others."""
-    for name, column in mapping.columns.items():
-        text = record.text(column)
-        record = record.with_cells({name: mapping.values.get(name, {}).get(text.strip(), text)})
-    return record
-
-
 def _table_records(src: Path, root: Path, mapping: Mapping) -> Iterator[Record]:
-    for table, files in _files(src, root, mapping):
-        for file in files:
-            parts = _place_columns(file, root)
-            for place, cells in rows(file, as_tuple(table.key), table.shape):
-                yield Record(place, flat(cells), parts, table.task)
-
-
-def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Path]]]:
-    """The tables of a mapping with their files; every other table must be ignored."""
     files = [src] if src.is_file() else files_under(src, {s.lstrip(".") for s in SUFFIXES})
     paths = {file.relative_to(root).as_posix(): file for file in files}
-    tables: list[tuple[Table, list[Path]]] = []
-    for table in mapping.tables:
-        fitting = [file for path, file in paths.items() if fnmatchcase(path, table.path)]
-        if not fitting and src.is_file() and len(mapping.tables) == 1:
-            fitting = [src]  # A renamed file, of a mapping for one file.
-        if not fitting:
+    patterns = [
+        *mapping.ignored,
+        *(table.path for table in mapping.tables),
+        *(lookup.path for lookup in mapping.lookup),
+    ]
+    unnamed = [path for path in paths if not _is_among(path, patterns)]
+    fitting = {
+        table: [file for path, file in paths.items() if fnmatchcase(path, table.path)]
+        for table in mapping.tables
+    }
+    if src.is_file() and len(mapping.tables) == 1:
+        fitting[mapping.tables[0]] = [src]  # A renamed file, of a mapping for one file.
+    for table, files in fitting.items():
+        if not files:
             raise DataError(
                 "no table is called {}; found {}",
                 table.path,
@@ -258,10 +282,6 @@ def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Pa
                 file=src,
                 hint="Correct path in [[tables]]",
             )
-        tables.append((table, fitting))
-    patterns = [*mapping.ignored, *(lookup.path for lookup in mapping.lookup)]
-    patterns += [table.path for table in mapping.tables]
-    unnamed = [path for path in paths if not _is_among(path, patterns)]
     if unnamed and src.is_dir():
         raise DataError(
             n_(
@@ -273,7 +293,11 @@ def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Pa
             file=src,
             hint=_('Add [[tables]] path = "{0}", or ignored = ["{0}"]', shortened(unnamed[0])),
         )
-    return tables
+    for table, files in fitting.items():
+        for file in files:
+            parts = _place_columns(file, root)
+            for place, cells in rows(file, as_tuple(table.key), table.shape):
+                yield Record(place, flat(cells), parts, table.task)
 
 
 def _is_among(name: str, patterns: Iterable[str]) -> bool:
@@ -302,14 +326,13 @@ def _place_columns(file: Path, root: Path) -> JsonObject:
     }  # fmt: skip
 
 
-def with_groups(
-    records: Iterable[Record],
-    text_of: Callable[[Record], str],
-    pattern: str,
-    key: str,
-    skipped: Counter[bool] | None = None,
-) -> Iterator[Record]:
-    """The records with the named groups of a text of each as columns.
+# ---- columns by regular expressions and from second tables
+
+
+def _with_groups(
+    records: Iterable[Record], text_of: Callable[[Record], str], pattern: str, key: str
+) -> Iterator[tuple[Record, bool]]:
+    """The records with the named groups of a text of each as columns, and whether it matches.
 
     The expression must match the whole text. polars matches in linear time, so that no expression
     of an untrusted mapping can stop an import; it has neither look-around nor back references.
@@ -319,8 +342,6 @@ def with_groups(
         text_of: the text of one.
         pattern: the regular expression.
         key: where the mapping has it, for errors.
-        skipped: counts records by whether the pattern matches; those that it does not match are
-            skipped. None: they stay as they are.
 
     Raises:
         DataError: the expression matches no text.
@@ -332,17 +353,15 @@ def with_groups(
     while batch := list(islice(iterator, _BATCH)):
         first, count = first or batch[0], count + len(batch)
         for record, groups in zip(batch, _groups(pattern, map(text_of, batch), key), strict=True):
-            if skipped is not None:
-                skipped[groups is None] += 1
-            if groups is not None:
-                is_matched = True
-                if columns := groups.keys() & (record.cells.keys() | record.added.keys()):
-                    raise UsageError(
-                        "the group {!r} of {} is also a column. Rename the group", min(columns), key
-                    )
-                yield record.with_cells(dict(groups))
-            elif skipped is None:
-                yield record
+            if groups is None:
+                yield record, False
+                continue
+            is_matched = True
+            if columns := groups.keys() & (record.cells.keys() | record.added.keys()):
+                raise UsageError(
+                    "the group {!r} of {} is also a column. Rename the group", min(columns), key
+                )
+            yield record.with_cells(dict(groups)), True
     if first and not is_matched:
         problem = _("{} matches none of {:,} texts, e.g. {!r}", key, count, text_of(first))
         hint = _("Edit the pattern of {} in the mapping", key)
@@ -392,13 +411,13 @@ def _looked_up(root: Path, records: Iterable[Record], lookup: Lookup) -> Iterato
 
 def _lookup_rows(root: Path, path: str) -> Iterator[tuple[Place, JsonObject]]:
     """The rows of a second table, or of all files that fit its pattern, of which may be none."""
-    if "*" not in path:
-        yield from ((place, flat(cells)) for place, cells in rows(root / path))
-        return
-    for file in files_under(root, {PurePosixPath(path).suffix.lstrip(".")}):
-        if fnmatchcase(file.relative_to(root).as_posix(), path):
-            lines = _listed_names(file) if file.suffix.casefold() == ".txt" else rows(file)
-            yield from ((place, flat(cells)) for place, cells in lines)
+    files: Iterable[Path] = [root / path]
+    if "*" in path:
+        of_suffix = files_under(root, {PurePosixPath(path).suffix.lstrip(".")})
+        files = (f for f in of_suffix if fnmatchcase(f.relative_to(root).as_posix(), path))
+    for file in files:
+        lines = _listed_names(file) if file.suffix.casefold() == ".txt" else rows(file)
+        yield from ((place, flat(cells)) for place, cells in lines)
 
 
 def _listed_names(file: Path) -> Iterator[tuple[Place, JsonObject]]:
@@ -422,17 +441,15 @@ class NamedColumns:
         self._mapping = mapping
         self._seen: set[str] = set()
         self._files: set[Path] = set()
-        self._wanted: dict[str, str] = {}
-        self._optional: dict[str, tuple[str, str]] = {}
+        self._uses: dict[str, tuple[str, str]] = {}
         for section, key, columns in _uses(mapping):
             for column in named_columns(columns):
-                if _is_among(column, mapping.optional):
-                    self._optional.setdefault(column, (section, key))
-                else:
-                    self._wanted.setdefault(column, f"{section} {key}".strip())
+                self._uses.setdefault(column, (section, key))
+                if not _is_among(column, mapping.optional):
                     _log_use(section, key, column)
+        self._wanted = [each for each in self._uses if not _is_among(each, mapping.optional)]
         # The columns of a conversation have names of their own, so that no image is dropped.
-        self._named = {*self._wanted, *self._optional, *mapping.columns} - {mapping.messages}
+        self._named = {*self._uses, *mapping.columns} - {mapping.messages}
         # A record without the conversation is refused, and its column is replaced.
         self._known = {*CONVERSATION, *PLACE_COLUMNS, mapping.messages}
 
@@ -443,34 +460,36 @@ class NamedColumns:
             DataError: a record has a column that is neither mapped nor ignored, or none has a
                 column of the mapping.
         """
-        waiting: list[Record] = []
-        size = _FIRST
-        for record in records:
-            self._files.add(record.place.file)
-            for column in sorted(record.cells.keys() - self._seen):
-                self._see(column, record.place)
-            waiting.append(record)
-            if len(waiting) == size:
-                yield from waiting
-                waiting, size = [], 1
-        if size == _FIRST and not waiting:
+        checked_records = map(self._check, records)
+        first = list(islice(checked_records, _FIRST))
+        if not first:
             raise DataError("the source has no records", hint="Check [[tables]] and names")
-        self._check_wanted()  # Before an error that only follows from a misspelt name.
-        yield from waiting
+        if len(first) < _FIRST:
+            self._check_wanted()  # Before an error that only follows from a misspelt name.
+        yield from first
+        yield from checked_records
+        self._check_wanted()
+
+    def _check(self, record: Record) -> Record:
+        """Compare the columns of a record that no former one has with the mapping."""
+        self._files.add(record.place.file)
+        for column in sorted(record.cells.keys() - self._seen):
+            self._see(column, record.place)
+        return record
 
     def _see(self, column: str, place: Place) -> None:
-        """Compare a column with the mapping: if nothing names it, it is ignored or refused."""
         self._seen.add(column)
-        self._known.update(_names_around(column))
-        if column in self._optional:
-            _log_use(*self._optional[column], column)
-        if not self._named.isdisjoint(_names_around(column)):
+        around = _names_around(column)
+        self._known.update(around)
+        if column in self._uses:
+            _log_use(*self._uses[column], column)
+        if not self._named.isdisjoint(around):
             return
         if _is_among(column, self._mapping.ignored):
             import_log().ignored(column)
             return
         # A misspelt name leaves another column unnamed; the misspelt one is the mistake.
-        for absent in nearest_names(column, self._wanted.keys() - self._known):
+        for absent in nearest_names(column, [n for n in self._wanted if n not in self._known]):
             raise self._absent(absent, [column])
         name = shortened(column)
         raise place.error(
@@ -489,7 +508,7 @@ class NamedColumns:
             column,
             did_you_mean(nearest_names(column, names)),
             file=min(self._files) if len(self._files) == 1 else None,
-            item=self._wanted[column],
+            item=" ".join(self._uses[column]).strip(),
             hint=_("Columns: {}", ", ".join(sorted(self._seen)[:40])),
         )
 
@@ -517,7 +536,6 @@ def _uses(mapping: Mapping) -> Iterator[tuple[str, str, Columns]]:
     yield from (("[columns]", *pair) for pair in mapping.columns.items())
     yield from (("split", column, column) for column in mapping.split)
     yield from (("only", column, column) for column in mapping.only)
-    yield "texts", "", mapping.texts
     yield from (("lookup", "by", lookup.by) for lookup in mapping.lookup)
-    if mapping.messages:
-        yield "messages", "", mapping.messages
+    yield "texts", "", mapping.texts
+    yield "messages", "", mapping.messages or ()

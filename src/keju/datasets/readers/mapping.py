@@ -8,12 +8,12 @@ key is explained in docs/formats.md, "Mapping files".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import asdict, fields
 
 from keju.definitions import Task, has_task, task, tasks_named
 from keju.errors import DataError, unknown_name
@@ -50,7 +50,7 @@ Shape = Literal["list", "by-key"]
 _UNKNOWN = re.compile("Object contains unknown field `(.*)`")
 
 
-class Table(Struct, frozen=True, forbid_unknown_fields=True):
+class Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """``[[tables]]``: files with records, or one list in a file, below the objects of `key`."""
 
     path: str
@@ -59,7 +59,7 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
     task: str = ""
 
 
-class Part(Struct, frozen=True, forbid_unknown_fields=True):
+class Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """``[[items]]``: one of several items of a record; it replaces columns of ``[fields]``."""
 
     task: str = ""
@@ -71,16 +71,11 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def columns(self) -> dict[str, Columns]:
         """The columns that it states, by role."""
-        columns = {
-            "id": self.id,
-            "question": self.question,
-            "answer": self.answer,
-            "options": self.options,
-        }
-        return {role: names for role, names in columns.items() if names}
+        columns = asdict(self).items()
+        return {role: names for role, names in columns if names and role != "task"}
 
 
-class Lookup(Struct, frozen=True, forbid_unknown_fields=True):
+class Lookup(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """``[[lookup]]``: a second table whose columns a record gets, such as one of books.
 
     `path` may be a pattern. A ``.txt`` is a list of files, one per line, with the columns ``stem``
@@ -92,7 +87,7 @@ class Lookup(Struct, frozen=True, forbid_unknown_fields=True):
     by: str
 
 
-class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
+class Mapping(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A mapping.
 
     Columns and patterns of columns that are `optional` need not exist.
@@ -176,7 +171,7 @@ def _wrong(file: Path, error: str) -> DataError:
     if unknown := _UNKNOWN.fullmatch(problem):
         problem = unknown_name(unknown[1], kind.__struct_fields__, "key")
         return DataError(problem, file=file, item=f"[{section}]" if section else None)
-    types = {each.name: each.type for each in msgspec.structs.fields(kind)}
+    types = {each.name: each.type for each in fields(kind)}
     choices = list_allowed_values(types.get(place.rpartition(".")[2]))
     hint = _("See docs/formats.md, Mapping files")
     if choices:
@@ -198,22 +193,18 @@ def tasks_called(text: str, domain: str = "") -> list[Task]:
     return (tasks_named(text, domain) or tasks) if len(tasks) > 1 else tasks
 
 
-def todos(mapping: Mapping) -> list[tuple[str, str]]:
+def todos(value: object, place: str = "") -> list[tuple[str, str]]:
     """The places of a mapping that a person must complete, each with what is there."""
-    return list(_todos("", mapping))
-
-
-def _todos(place: str, value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        return [(place, value)] if value.startswith(TODO) else []
+    inner: list[tuple[str, object]] = []
     if isinstance(value, Struct):
-        value = msgspec.structs.asdict(value)
+        value = asdict(value)
     if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _todos(f"{place}.{key}" if place else key, inner)
-    elif isinstance(value, list | tuple):
-        for number, inner in enumerate(value, start=1):
-            yield from _todos(f"{place} {number}", inner)
-    elif isinstance(value, str) and value.startswith(TODO):
-        yield place, value
+        inner = [(f"{place}.{key}" if place else key, each) for key, each in value.items()]
+    elif isinstance(value, tuple):
+        inner = [(f"{place} {number}", each) for number, each in enumerate(value, start=1)]
+    return [found for name, each in inner for found in todos(each, name)]
 
 
 def check_complete(mapping: Mapping, file: Path | None = None) -> None:

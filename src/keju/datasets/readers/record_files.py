@@ -55,6 +55,7 @@ class RecordFiles:
     ) -> None:
         self._root = src if src.is_dir() else src.parent
         self._mapping = mapping
+        self._writer = writer
         names = as_tuple(mapping.images)
         named = [inside(self._root, name, file=self._root, item="images") for name in names]
         for folder in [images] if images else named:
@@ -62,7 +63,6 @@ class RecordFiles:
                 raise UsageError("images: {} is not a folder", folder)
         roots = [images] if images else [*named, self._root, self._root / "images"]
         self._finder = ImageFinder(roots, beside=images is None)
-        self._writer = writer
         self._paths: dict[tuple[str, Path, str], Path] = {}
         self._refs: dict[Path, ImageRef] = {}
         self._texts: set[Path] = set()
