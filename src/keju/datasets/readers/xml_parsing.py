@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from lxml import etree, html
 
+from keju.datasets.import_log import import_log
 from keju.datasets.readers.base import source_bytes, source_text
-from keju.datasets.readers.import_log import import_log
 from keju.errors import DataError
 from keju.items import Point
 from keju.texts import _

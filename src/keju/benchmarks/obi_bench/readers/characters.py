@@ -29,8 +29,8 @@ from keju.benchmarks.obi_bench.readers.sources import (
     read_descriptions,
     reader_of,
 )
+from keju.datasets.import_log import check_time
 from keju.datasets.readers.base import (
-    check_time,
     files_under,
     join_names,
     kept_inside,
@@ -619,7 +619,8 @@ def tier_of(frequency: int) -> str:
 
 
 def _guess_deciphering(listing: Listing) -> tuple[float, str]:
-    box_files = listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv")
+    names = {path.name.casefold() for path in listing.files}
+    box_files = listing.ending("xml") or not names.isdisjoint(("boxes.csv", "boxes.tsv"))
     return (0.9 if find_table(listing.src, DESCRIPTIONS) and not box_files else 0.0), ""
 
 

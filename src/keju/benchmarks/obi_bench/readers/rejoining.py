@@ -17,9 +17,9 @@ from keju.benchmarks.obi_bench.readers.sources import (
     preset,
     reader_of,
 )
+from keju.datasets.import_log import import_log
 from keju.datasets.readers.base import files_under, join_names, source_bytes, source_text
 from keju.datasets.readers.images import ImageFinder
-from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.records import Place, cell_text, map_fields
 from keju.datasets.readers.tables import all_rows
