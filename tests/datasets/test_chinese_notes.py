@@ -27,7 +27,7 @@ def lines(tmp_path: Path) -> list[str]:
     for name in ("e.zip", "empty", "archives"):
         obstacle = Listing(tmp_path / name).obstacle()
         assert obstacle is not None, name
-        found += obstacle
+        found += [obstacle.problem, obstacle.hint]
     with pytest.raises(DataError) as caught:
         check_name("\udcff", tmp_path)
     return [*found, caught.value.hint]

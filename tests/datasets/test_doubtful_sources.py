@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from keju.datasets.readers import FORMATS, import_dataset
-from keju.datasets.readers.detecting import LOWEST, find_candidates
-from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.listing import LOWEST, Listing, find_candidates
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.items import Item

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from keju.datasets.import_log import logging_import
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.encodings import decode
-from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.tables import all_rows
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError

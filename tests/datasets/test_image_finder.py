@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from keju.datasets.import_log import logging_import
 from keju.datasets.readers import images
 from keju.datasets.readers.images import ImageFinder, decoded_image
-from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.records import Place
 from keju.errors import DataError
 from tests.support.released import picture, put

@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from keju.cli.import_progress import import_display
-from keju.datasets import import_progress
-from keju.datasets.import_progress import count, showing_progress
+from keju.datasets import import_log
+from keju.datasets.import_log import count, logging_import, showing_progress
 from keju.datasets.readers import import_dataset
 from tests.support.released import FORMS
 
@@ -18,26 +18,27 @@ ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}
 
 @pytest.fixture
 def at_once(monkeypatch):
-    monkeypatch.setattr(import_progress, "EVERY", 0.0)
+    monkeypatch.setattr(import_log, "EVERY", 0.0)
 
 
-def test_files_images_and_items_are_counted(tmp_path):
+def test_files_images_and_items_are_counted(tmp_path, at_once):
     FORMS["pages"].build(tmp_path / "src")
-    with showing_progress(lambda _: None) as progress:
+    shown = []
+    with showing_progress(lambda log: shown.append((log.files, log.images, log.items))):
         import_dataset("pages", tmp_path / "src", tmp_path / "out", **ABOUT)
-    assert (progress.files, progress.images, progress.items) == (6, 3, 3)
+    assert shown[-1] == (6, 3, 3)
 
 
 def test_nothing_is_counted_outside_the_block():
-    with showing_progress(lambda _: None) as progress:
+    with logging_import() as log:
         count(items=2)
     count(items=1)
-    assert progress.items == 2
+    assert log.items == 2
 
 
 def test_the_display_is_not_called_more_often_than_it_is_due():
     calls = []
-    with showing_progress(lambda progress: calls.append(progress.items)):
+    with showing_progress(lambda log: calls.append(log.items)), logging_import():
         for _ in range(1000):
             count(items=1)
     assert len(calls) < 10

@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 
 from keju.datasets.readers import FORMATS, import_dataset
-from keju.datasets.readers.detecting import find_best, find_candidates
 from keju.datasets.readers.draft import Preset, draft, mapping_text
-from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.listing import Listing, find_best, find_candidates
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import shipped_toml

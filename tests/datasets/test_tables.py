@@ -150,8 +150,8 @@ def test_cells_of_each_shape_stay_as_they_are(tmp_path):
 @pytest.mark.parametrize(
     ("content", "key", "shape", "words"),
     [
-        ({"T1": RECORDS}, ("T2",), "list", "no 'T2' in the object; found T1"),
-        ({"T1": RECORDS}, ("T1", "x"), "list", "T1: no 'x' in the object; found nothing"),
+        ({"T1": RECORDS}, ("T2",), "list", "expected the key 'T2'; found an object with T1"),
+        ({"T1": RECORDS}, ("T1", "x"), "list", "T1: expected the key 'x'; found something else"),
         ({"T1": BY_ID}, ("T1",), "list", "T1: expected a list of objects; found an object with a1"),
         ({"T1": [1]}, ("T1",), "list", "T1, object 1: expected an object; found int"),
         ({"T1": "x"}, ("T1",), "by-key", "T1: expected an object; found something else"),

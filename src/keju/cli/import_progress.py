@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from keju.console import Console
-from keju.datasets.import_progress import ImportProgress, showing_progress
+from keju.datasets.import_log import ImportLog, showing_progress
 from keju.datasets.readers.listing import Listing
 from keju.texts import _, in_terminal, n_
 
@@ -41,7 +41,7 @@ def _bar(src: Path, console: Console) -> Iterator[None]:
         task = bars.add_task("", total=None, line="")
         bars.update(task, total=_files(src))
 
-        def show(progress: ImportProgress) -> None:
+        def show(progress: ImportLog) -> None:
             bars.update(task, completed=progress.files, line=in_terminal(in_words(progress)))
 
         with showing_progress(show):
@@ -52,7 +52,7 @@ def _bar(src: Path, console: Console) -> Iterator[None]:
 def _lines(console: Console, every: float) -> Iterator[None]:
     said = time.monotonic()
 
-    def show(progress: ImportProgress) -> None:
+    def show(progress: ImportLog) -> None:
         nonlocal said
         now = time.monotonic()
         if now - said >= every:
@@ -64,7 +64,7 @@ def _lines(console: Console, every: float) -> Iterator[None]:
         yield
 
 
-def in_words(progress: ImportProgress) -> str:
+def in_words(progress: ImportLog) -> str:
     """The counts, e.g. ``2,501 files read, 2,500 images, 2,500 items``."""
     return _(
         "{} read, {}, {}",

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import time
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from keju.datasets.manifest import IMAGES, ITEMS, MANIFEST, PARTITIONED
+from keju.datasets.import_log import ImportLog, TimeUpError, check_time, logging_import
+from keju.datasets.manifest import IMAGES
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import (
     Detection,
     Options,
     Reader,
-    TimeUpError,
-    check_time,
-    is_litter,
-    time_limit,
 )
-from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
 from keju.datasets.readers.draft import Drafted, mapping_text
-from keju.datasets.readers.import_log import logging_import
-from keju.datasets.readers.listing import Listing, Obstacle
-from keju.datasets.table import part_name
+from keju.datasets.readers.listing import LOWEST, Candidate, Listing, find_candidates
 from keju.datasets.writing import DatasetWriter
 from keju.definitions import definition
 from keju.errors import DataError, KejuError, UsageError
@@ -39,57 +31,40 @@ ITEMS_SHOWN = 3
 SECONDS = 10.0
 """Time limit of a preview. A reader that draws at random reads all images before the first item."""
 
-_SUFFIXES, _ARCHIVES, _FOLDERS = 12, 5, 20
-_INNER_SECONDS = 10.0
-
 
 class Preview(NamedTuple):
-    """The first items of a source.
+    """The first items of a source, and the uses of its fields.
 
-    `used` maps each role to the fields that were used for it; `kept` and `ignored` are the fields
-    that became metadata and those that did not. `error` is the reader's error about the source,
-    `timed_out` whether the time limit was reached first.
+    `error` is the reader's error about the source, `timed_out` whether the time limit was reached
+    first.
     """
 
     items: tuple[Item, ...]
-    used: dict[str, tuple[str, ...]]
-    kept: tuple[str, ...]
-    ignored: tuple[str, ...]
+    log: ImportLog
     error: KejuError | None = None
     timed_out: bool = False
-
-
-class SourceFiles(NamedTuple):
-    """The files of a source: their numbers, also by suffix, and the first archives.
-
-    `complete` is whether all were examined.
-    """
-
-    files: int
-    complete: bool
-    suffixes: dict[str, int]
-    archives: tuple[str, ...]
 
 
 class Examination(NamedTuple):
     """The result of examining a source.
 
-    `candidates` are the readers that recognise it, the best first; `preview` has its first items as
-    the best one imports them, and `draft` the mapping by which it does, or a draft where none fits;
-    `problem` is why no mapping can be drafted. `obstacle` is why it has no readable data yet,
-    `dataset` whether it is a keju dataset already. `inner` are directories in it that a reader
-    recognises, if none recognises the whole.
+    `obstacle` is why it has no readable data yet. `candidates` are the readers that recognise it,
+    the best first; `preview` has its first items as the best one imports them, and `draft` the
+    mapping by which it does, or a draft where none fits; `problem` is why no mapping can be
+    drafted.
     """
 
-    src: Path
-    candidates: tuple[Candidate, ...]
-    preview: Preview | None
-    obstacle: Obstacle | None
-    files: SourceFiles
-    dataset: bool
-    inner: tuple[tuple[Path, Candidate], ...] = ()
+    listing: Listing
+    obstacle: DataError | None = None
+    candidates: tuple[Candidate, ...] = ()
     draft: Drafted | None = None
     problem: DataError | None = None
+    preview: Preview | None = None
+
+    @property
+    def best(self) -> Candidate | None:
+        """The reader with which the source would be imported, if any fits."""
+        return _fitting(self.candidates)
 
     @property
     def benchmarks(self) -> tuple[Path, ...]:
@@ -103,66 +78,41 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
     """Examine a source without writing anything, by a mapping file or with every reader.
 
     Raises:
-        UsageError: it does not exist, or is a link to itself.
+        UsageError: it does not exist.
     """
     listing = _list_files(src)
-    obstacle = None if mapping else listing.obstacle()
-    ranked: list[Candidate] = []
+    draft, problem = None, None
     if mapping is not None:
         what = _("records described by {}", mapping)
         ranked = [Candidate(FORMATS["mapped"], Detection(1, what, {"map": str(mapping)}))]
-    elif obstacle is None:
+    elif obstacle := listing.obstacle():
+        return Examination(listing, obstacle)
+    else:
         ranked = find_candidates(listing, FORMATS.list_usable())
-    fits = _fits(ranked)
-    inner = () if fits or obstacle else tuple(_inner(src))
-    draft, problem = None, None
-    if mapping is None and obstacle is None and not inner:
+        best = _fitting(ranked)
+        reader = best.reader if best else FORMATS["drafted"]
         try:
-            reader = ranked[0].reader if fits else FORMATS["drafted"]
             draft = reader.draft(src) if reader.draft else None
         except DataError as error:
             problem = error.with_traceback(None)
-    if draft and not fits and not draft.todos:
-        what = _("records with the usual names")
-        ranked.insert(0, Candidate(FORMATS["drafted"], Detection(LOWEST, what)))
+        if draft and not draft.todos and not best:
+            what = _("records with the usual names")
+            ranked.insert(0, Candidate(FORMATS["drafted"], Detection(LOWEST, what)))
+    best = _fitting(ranked)
     first = None
-    if _fits(ranked) and not ranked[0].detection.missing:
-        reader, detection = ranked[0]
-        first = preview(reader, src, detection.options, seconds=seconds)
-    names = {path.as_posix() for path in listing.files}
-    dataset = MANIFEST in names and not names.isdisjoint((ITEMS, f"{PARTITIONED}/{part_name(0)}"))
-    suffixes = Counter(path.suffix.casefold() or "(none)" for path in listing.files)
-    archives = tuple(path.as_posix() for path in listing.archives[:_ARCHIVES])
-    files = SourceFiles(
-        len(listing.files), listing.complete, dict(suffixes.most_common(_SUFFIXES)), archives
-    )
-    return Examination(src, tuple(ranked), first, obstacle, files, dataset, inner, draft, problem)
-
-
-def _fits(ranked: list[Candidate]) -> bool:
-    return bool(ranked) and ranked[0].detection.fit >= LOWEST
+    if best and not best.detection.missing:
+        first = preview(best.reader, src, best.detection.options, seconds=seconds)
+    return Examination(listing, None, tuple(ranked), draft, problem, first)
 
 
 def _list_files(src: Path) -> Listing:
-    try:
-        exists = src.exists() or (src.is_symlink() and bool(src.resolve()))
-    except (OSError, RuntimeError):  # In Python 3.11 and 3.12 a loop of links is a RuntimeError.
-        raise UsageError("{}: the link points to itself", src) from None
-    if not exists:
+    if not src.exists():
         raise UsageError("{}: no such file or folder", src)
     return Listing(src)
 
 
-def _inner(src: Path) -> Iterator[tuple[Path, Candidate]]:
-    """The folders directly inside a folder that a reader recognises."""
-    end = time.monotonic() + _INNER_SECONDS
-    folders = sorted(src.iterdir()) if src.is_dir() else []
-    for folder in folders[:_FOLDERS]:
-        sound = folder.is_dir() and not folder.is_symlink() and not is_litter(folder.name)
-        if sound and time.monotonic() < end:
-            ranked = find_candidates(Listing(folder), FORMATS.list_usable())
-            if _fits(ranked):
-                yield folder, ranked[0]
+def _fitting(ranked: Sequence[Candidate]) -> Candidate | None:
+    return next((each for each in ranked if each.detection.fit >= LOWEST), None)
 
 
 def preview(
@@ -173,8 +123,7 @@ def preview(
     timed_out = False
     with (
         TemporaryDirectory() as folder,
-        logging_import(options.get("encoding", "")) as log,
-        time_limit(seconds),
+        logging_import(options.get("encoding", ""), seconds=seconds) as log,
     ):
         writer = _PreviewWriter(Path(folder) / "preview")
         try:
@@ -190,7 +139,7 @@ def preview(
             writer.abandon()
     if not (writer.items or error or timed_out):
         error = DataError("the reader finds no items", file=src)
-    return Preview(tuple(writer.items), *log.fields(), error, timed_out)
+    return Preview(tuple(writer.items), log, error, timed_out)
 
 
 class _PreviewEndError(Exception):
@@ -235,10 +184,10 @@ def write_mapping(src: Path, file: Path) -> Drafted:
         raise UsageError("{} exists. Choose another --write-map, or delete it", file)
     listing = _list_files(src)
     if obstacle := listing.obstacle():
-        raise DataError(obstacle.problem, file=src, hint=obstacle.hint)
-    ranked = find_candidates(listing, FORMATS.list_usable())
-    readers = [ranked[0].reader] if _fits(ranked) else []
-    drafts = (each.draft(src) for each in (*readers, FORMATS["drafted"]) if each.draft)
+        raise obstacle
+    best = _fitting(find_candidates(listing, FORMATS.list_usable()))
+    readers = (best.reader, FORMATS["drafted"]) if best else (FORMATS["drafted"],)
+    drafts = (reader.draft(src) for reader in readers if reader.draft)
     draft: Drafted = next(drafts)
     write_atomic(file, mapping_text(draft, language()))
     return draft

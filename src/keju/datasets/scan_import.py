@@ -11,8 +11,7 @@ from typing import NamedTuple
 from keju.datasets.manifest import MANIFEST, find_items
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.base import walk
-from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
-from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.listing import LOWEST, Candidate, Listing, find_candidates
 from keju.datasets.readers.words import shell_word
 from keju.datasets.writing import begin_with_images
 from keju.errors import UsageError

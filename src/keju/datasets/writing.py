@@ -15,7 +15,7 @@ from pathlib import Path
 from filelock import FileLock
 from msgspec.structs import replace
 
-from keju.datasets.import_progress import count
+from keju.datasets.import_log import count
 from keju.datasets.manifest import (
     FORMAT,
     HASHED_HEAD,

@@ -14,9 +14,9 @@ from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
+from keju.datasets.import_log import beginning_of, logging_import, printable
 from keju.datasets.page_names import NamedPage, scan_page
 from keju.datasets.readers.base import files_under, join_names
-from keju.datasets.readers.import_log import beginning_of, logging_import, printable
 from keju.datasets.readers.pages.page_items import EXPORT_FOLDERS, SUFFIXES, form_of, read_result
 from keju.datasets.readers.pages.scans import scan_pages
 from keju.errors import DataError, UsageError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,16 +10,15 @@ from rich.cells import cell_len
 
 from keju.cli.output.console import translate
 from keju.datasets.examine import Examination, Preview
-from keju.datasets.readers.detecting import LOWEST, Candidate
 from keju.datasets.readers.draft import Drafted, mapping_lines, mapping_text
-from keju.datasets.readers.import_log import fields_used
-from keju.datasets.readers.listing import unpacking_command
+from keju.datasets.readers.listing import Candidate, Listing, unpacking_command
 from keju.datasets.readers.words import (
     detect_command,
     import_command,
     new_folder,
     shell_word,
 )
+from keju.datasets.scan_import import is_dataset
 from keju.errors import shortened
 from keju.items import Item
 from keju.texts import _, in_english, in_terminal, language, n_, recognised
@@ -28,25 +28,26 @@ _METADATA = 8
 _IMAGES = 3
 _LINES = 60
 _PLACES = 10
+_SUFFIXES = 12
+_ARCHIVES = 5
 
 
 def describe_findings(found: Examination) -> Iterator[str]:
     """The findings, one line each; texts of the source are shortened."""
-    yield _count_files(found)
+    yield _count_files(found.listing)
     if found.obstacle:
         yield found.obstacle.problem
         yield _("  {}", found.obstacle.hint)
         return
-    if found.dataset:
+    src = found.listing.src
+    if is_dataset(src):
         yield _("This is a dataset of keju. Use it as it is:")
-        yield f"  keju run {shell_word(str(found.src))} --model MODEL --out RUN"
+        yield f"  keju run {shell_word(str(src))} --model MODEL --out RUN"
         yield _("Import it only if its items or images were changed by hand:")
-    for name in found.files.archives:
-        hint = unpacking_command(found.src / name)
-        yield _("not examined: {} ({})", name, hint)
-    fitting = [each for each in found.candidates if each.detection.fit >= LOWEST]
-    if fitting:
-        yield from _best(found, fitting[0])
+    for path in found.listing.archives[:_ARCHIVES]:
+        yield _("not examined: {} ({})", path, unpacking_command(found.listing.root / path))
+    if found.best:
+        yield from _best(found, found.best)
         yield from _others(_("Other formats that may fit:"), found, found.candidates[1:])
     else:
         yield from _nothing(found)
@@ -54,13 +55,22 @@ def describe_findings(found: Examination) -> Iterator[str]:
 
 def as_data(found: Examination) -> dict[str, object]:
     """The findings as JSON data; texts are whole."""
+    listing, obstacle = found.listing, found.obstacle
     return {
-        "src": str(found.src),
-        "seen": found.files._asdict(),
-        "obstacle": {name: in_english(text) for name, text in found.obstacle._asdict().items()}
-        if found.obstacle
+        "src": str(listing.src),
+        "seen": {
+            "files": len(listing.files),
+            "complete": listing.complete,
+            "suffixes": dict(_suffixes(listing)),
+            "archives": list(map(str, listing.archives[:_ARCHIVES])),
+        },
+        "obstacle": {
+            "problem": in_english(obstacle.problem),
+            "hint": in_english(obstacle.hint or ""),
+        }
+        if obstacle
         else None,
-        "dataset": found.dataset,
+        "dataset": is_dataset(listing.src),
         "candidates": [
             {
                 "format": reader.name,
@@ -73,27 +83,28 @@ def as_data(found: Examination) -> dict[str, object]:
             for each in found.candidates
             for reader, detection in [each]
         ],
-        "inner": [
-            {"folder": str(folder), "format": reader.name, "what": detection.what}
-            for folder, (reader, detection) in found.inner
-        ],
         "preview": _preview_data(found.preview) if found.preview else None,
         "mapping": mapping_text(found.draft) if found.draft else None,
         "todo": [list(map(in_english, each)) for each in found.draft.todos] if found.draft else [],
     }
 
 
-def _count_files(found: Examination) -> str:
-    seen = found.files
-    kinds = ", ".join(f"{count} {suffix}" for suffix, count in seen.suffixes.items())
-    kinds = kinds or _("none")
-    if seen.complete:
-        return n_("{}: {n:,} file: {}", "{}: {n:,} files: {}", seen.files, found.src, kinds)
+def _suffixes(listing: Listing) -> list[tuple[str, int]]:
+    """The most frequent suffixes of the files, with their numbers."""
+    suffixes = Counter(path.suffix.casefold() or "(none)" for path in listing.files)
+    return suffixes.most_common(_SUFFIXES)
+
+
+def _count_files(listing: Listing) -> str:
+    kinds = ", ".join(f"{count} {suffix}" for suffix, count in _suffixes(listing)) or _("none")
+    if listing.complete:
+        count = len(listing.files)
+        return n_("{}: {n:,} file: {}", "{}: {n:,} files: {}", count, listing.src, kinds)
     return n_(
         "{}: {n:,} file (the first ones; the others were not examined): {}",
         "{}: {n:,} files (the first ones; the others were not examined): {}",
-        seen.files,
-        found.src,
+        len(listing.files),
+        listing.src,
         kinds,
     )
 
@@ -102,7 +113,7 @@ def _command(found: Examination, candidate: Candidate) -> str:
     """The command that imports a source, with the definition files that the best reader needs."""
     own = found.benchmarks if candidate is found.candidates[0] else ()
     reader, detection = candidate
-    return import_command(reader.name, found.src, detection.options, benchmarks=own)
+    return import_command(reader.name, found.listing.src, detection.options, benchmarks=own)
 
 
 def _best(found: Examination, best: Candidate) -> Iterator[str]:
@@ -116,11 +127,11 @@ def _best(found: Examination, best: Candidate) -> Iterator[str]:
         yield _("  needed: {}", recognised(detection.missing))
         yield _("  then:   {}", command)
     if found.draft:
-        yield from _mapping(found.src, found.draft)
+        yield from _mapping(found.listing.src, found.draft)
     if found.preview:
         yield from _items(found.preview)
     if found.preview and not found.preview.error:
-        out = shell_word(str(new_folder(found.src)))
+        out = shell_word(str(new_folder(found.listing.src)))
         yield _("After the import (keju models lists what MODEL can be):")
         yield f"  keju run {out} --model MODEL --out RUN"
         yield "  keju score RUN"
@@ -131,12 +142,7 @@ def _items(preview: Preview) -> Iterator[str]:
         yield _("The first items as they would be imported:")
     for item in preview.items:
         yield from _item(item)
-    if preview.used:
-        yield fields_used(preview.used)
-    if preview.kept:
-        yield _("fields kept as metadata: {}", ", ".join(preview.kept))
-    if preview.ignored:
-        yield _("fields ignored: {}", ", ".join(preview.ignored))
+    yield from preview.log.field_notes()
     if preview.error:
         yield _("The import would stop: {}", preview.error)
     if preview.timed_out:
@@ -192,21 +198,15 @@ def _others(head: str, found: Examination, others: tuple[Candidate, ...]) -> Ite
             needed = _("needed: {}", translate(detection.missing))
             what = _("{}; {}", what, needed)
         fit = _("{} (fit {:.2f}): {}", reader.name, detection.fit, what)
-        command = import_command(reader.name, found.src, detection.options)
+        command = import_command(reader.name, found.listing.src, detection.options)
         yield _("  {}: {}", fit, command)
 
 
 def _nothing(found: Examination) -> Iterator[str]:
     yield _("No format fits.")
     yield from _others(_("The nearest formats:"), found, found.candidates)
-    if found.inner:
-        yield _("Folders in it that a format fits:")
-    for folder, candidate in found.inner:
-        options = candidate.detection.options
-        command = import_command(candidate.reader.name, folder, options)
-        yield f"  {folder.name}: {translate(candidate.detection.what)}: {command}"
     if found.draft:
-        yield from _mapping(found.src, found.draft)
+        yield from _mapping(found.listing.src, found.draft)
     if found.problem:
         yield _("No mapping can be drafted: {}", found.problem)
 
@@ -252,6 +252,7 @@ def describe_written(src: Path, file: Path, draft: Drafted) -> Iterator[str]:
 
 
 def _preview_data(preview: Preview) -> dict[str, object]:
+    used, kept, ignored = preview.log.fields()
     return {
         "items": [
             {
@@ -270,9 +271,9 @@ def _preview_data(preview: Preview) -> dict[str, object]:
             }
             for item in preview.items
         ],
-        "used": preview.used,
-        "kept": preview.kept,
-        "ignored": preview.ignored,
+        "used": used,
+        "kept": kept,
+        "ignored": ignored,
         "error": str(preview.error) if preview.error else None,
         "timed_out": preview.timed_out,
     }

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from keju.datasets.import_log import logging_import
 from keju.datasets.manifest import MANIFEST
-from keju.datasets.readers.base import Options, Reader
-from keju.datasets.readers.detecting import find_best
+from keju.datasets.readers.base import Options, Reader, join_names
 from keju.datasets.readers.encodings import OPTION
-from keju.datasets.readers.import_log import logging_import
-from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.listing import Listing, find_best
 from keju.datasets.readers.words import new_folder, shell_word
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.definitions import benchmark, describe_ungrouped, has_task, task
@@ -20,7 +19,7 @@ from keju.items import UNKNOWN
 from keju.local_paths import check_local
 from keju.object_stores import is_address, stage_output
 from keju.registry import Registry, list_provided, list_returned
-from keju.texts import Text, _, join_parts
+from keju.texts import _
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
 
@@ -129,16 +128,12 @@ def _refuse_inside(out: Path, src: Path) -> None:
         )
 
 
-_SHOWN = 3
-"""Tasks whose number of items a note compares with the definition."""
-
-
 def _about_counts(manifest: DatasetManifest) -> Iterator[str]:
     """A note for each paper whose tasks have other numbers of items, such as 24 of 6,500.
 
     Only of what a mapping gives: readers that draw name the numbers that they draw.
     """
-    different: dict[str, list[Text]] = {}
+    different: dict[str, list[str]] = {}
     for name, number in manifest.tasks.items() if "mapping" in manifest.made else ():
         kind = task(name) if has_task(name) else None
         from_paper = kind and benchmark(kind.benchmark).from_paper
@@ -146,10 +141,7 @@ def _about_counts(manifest: DatasetManifest) -> Iterator[str]:
             counts = _("{} {:,} of {:,}", kind.id, number, kind.count)
             different.setdefault(kind.benchmark, []).append(counts)
     for name, numbers in different.items():
-        shown: str = join_parts(numbers[:_SHOWN])
-        if (more := len(numbers) - _SHOWN) > 0:
-            shown = _("{} and {:,} more tasks", shown, more)
-        yield _("{} states other numbers of items: {}", name, shown)
+        yield _("{} states other numbers of items: {}", name, join_names(numbers, most=3))
 
 
 def _about_unknown(manifest: DatasetManifest) -> Iterator[str]:

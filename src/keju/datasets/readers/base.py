@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -16,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from keju.datasets.import_progress import count
+from keju.datasets.import_log import check_time, count, import_log
 from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
-from keju.datasets.readers.import_log import import_log
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, ProblemsError, UsageError, shortened
 from keju.images import EXTENSIONS
@@ -144,34 +141,6 @@ def plain_file(path: Path) -> Path:
     return path
 
 
-class TimeUpError(Exception):
-    """The time limit is reached. Not a `KejuError`, so that no reader treats it as damage."""
-
-
-_END: ContextVar[float | None] = ContextVar("end of the time limit", default=None)
-
-
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Make `check_time` raise once the block has run for `seconds` seconds."""
-    token = _END.set(time.monotonic() + seconds)
-    try:
-        yield
-    finally:
-        _END.reset(token)
-
-
-def check_time() -> None:
-    """Return at once while there is time; called for every file that readers read.
-
-    Raises:
-        TimeUpError: the time limit around this call is reached.
-    """
-    end = _END.get()
-    if end is not None and time.monotonic() > end:
-        raise TimeUpError
-
-
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Report a file that the system cannot read.
@@ -195,29 +164,28 @@ def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
     """
     check_time()
     count(files=1)
-    with reading(path):
-        size = plain_file(path).stat().st_size
-        if size > most:
-            problem = _("{:,} MB, more than {:,} MB", size >> 20, most >> 20)
-            raise DataError(problem, file=path, hint="Split the file")
-        data = path.read_bytes()
-    check_pointer(data, path)
+    if (size := plain_file(path).stat().st_size) > most:
+        problem = _("{:,} MB, more than {:,} MB", size >> 20, most >> 20)
+        raise DataError(problem, file=path, hint="Split the file")
+    return source_head(path, most)
+
+
+def source_head(path: Path, size: int) -> bytes:
+    """The first bytes of a source file.
+
+    Raises:
+        DataError: as `source_bytes`.
+    """
+    with reading(path), plain_file(path).open("rb") as stream:
+        data = stream.read(size)
+    if data.startswith(LFS_POINTER):
+        hint = _("Download it: git lfs pull")
+        raise DataError("a Git LFS pointer, not the file itself", file=path, hint=hint)
     return data
 
 
 LFS_POINTER = b"version https://git-lfs"
 """The beginning of a file that Git LFS left in place of the data."""
-
-
-def check_pointer(head: bytes, file: Path) -> None:
-    """Check that a file does not begin like one that Git LFS left in its place.
-
-    Raises:
-        DataError: it does.
-    """
-    if head.startswith(LFS_POINTER):
-        hint = _("Download it: git lfs pull")
-        raise DataError("a Git LFS pointer, not the file itself", file=file, hint=hint)
 
 
 def source_text(path: Path, most: int = MOST_TEXT) -> str:
@@ -256,20 +224,19 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
     """
     plain = PurePosixPath(name.replace("\\", "/"))
     climbs = not plain.parts or plain.is_absolute() or ".." in plain.parts
-    if not climbs and "\0" not in name and ":" not in plain.parts[0]:
+    if not climbs and "\0" not in name and ":" not in plain.parts[0] and _is_short(plain):
         path = root / plain
-        try:
-            with suppress(FileNotFoundError, NotADirectoryError):
-                path.lstat()
-        except OSError as error:
-            problem = _("image {!r}: {}", shortened(name), error.strerror or error)
-            hint = _("Give it another name")
-            raise DataError(problem, file=file, item=item, hint=hint) from None
         if not leads_out(path, root):
             return path
     problem = _("file {!r} must be inside {}", shortened(name), root)
     hint = _("Move it there, and write its path relative to that folder")
     raise DataError(problem, file=file, item=item, hint=hint)
+
+
+def _is_short(path: PurePosixPath) -> bool:
+    """Whether a system can have a file of that name: 255 bytes in each part, 1,000 characters."""
+    sizes = [len(part.encode("utf-8", "replace")) for part in path.parts]
+    return max(sizes) < 256 and len(str(path)) <= 1000
 
 
 def is_litter(name: str) -> bool:

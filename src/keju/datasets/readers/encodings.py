@@ -45,22 +45,20 @@ def decode(data: bytes, file: Path, encoding: str = "") -> tuple[str, str]:
         UsageError: there is no encoding of that name.
         DataError: it is not in that encoding, or it is uncertain in which one it is.
     """
-    encoding = encoding or encoding_of(data, file, is_whole=len(data) <= HEAD)
+    encoding = encoding or encoding_of(data, file)
     try:
         return data.decode(codec_of(encoding)).removeprefix("\ufeff"), encoding
     except UnicodeError as error:
         raise undecodable(file, encoding, error) from None
 
 
-def encoding_of(data: bytes, file: Path, *, is_whole: bool = False) -> str:
-    """The encoding of a text from its beginning, so that the rest can be streamed.
-
-    `is_whole`: the data does not end within a character.
+def encoding_of(data: bytes, file: Path) -> str:
+    """The encoding of a text from its first `HEAD` bytes, so that the rest can be streamed.
 
     Raises:
         DataError: as `decode`.
     """
-    head = data[:HEAD]
+    head, is_whole = data[:HEAD], len(data) < HEAD  # A longer text may be cut in a character.
     if head.startswith(_NO_TEXTS):
         raise DataError(
             "an archive, a PDF or a file of an office program, not a text",

@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from keju.datasets.import_log import import_log
 from keju.datasets.readers.base import inside, join_names, kept_inside, walk
-from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, shortened
 from keju.images import EXTENSIONS

@@ -1,6 +1,6 @@
-"""`Listing`: the files of a source, the beginnings of its texts and tables, and what is in the way.
+"""Detection of a source's format: `Listing` has its files, `find_best` the reader that fits best.
 
-It is for detection: nothing is read as a whole, and what cannot be read counts as empty.
+Nothing is read as a whole, and what cannot be read counts as empty.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from keju.datasets.readers.base import leads_out, walk
-from keju.datasets.readers.encodings import codec_of, encoding_of
-from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.base import Detection, Reader, kept_inside, plain_file, source_head, walk
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES, lists_in
-from keju.datasets.readers.words import shell_word
-from keju.errors import DataError, KejuError
+from keju.datasets.readers.words import detect_command, import_command, shell_word
+from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS
+from keju.registry import list_returned
 from keju.texts import _, n_
 
 MOST_FILES = 20_000
@@ -33,17 +32,16 @@ HEAD = 1 << 20
 MOST_READ = 1 << 27
 """Maximum number of bytes of beginnings in all. After that every file counts as empty."""
 
+LOWEST = 0.5
+"""The lowest fit with which a source is imported without naming its reader."""
+
+APART = 0.04
+"""Readers whose fits differ by less fit equally."""
+
 _NOT_DATA = frozenset({".md", ".txt", ".pdf", ""})
 """Suffixes of files beside archives that are about the data."""
 
 _TAR = re.compile(r"(?i)\.(?:tar|tar\.(?:gz|bz2|xz|zst)|tgz|tbz2|txz)$")
-
-
-class Obstacle(NamedTuple):
-    """Why a source cannot be read as it is, and what to do, each in one line."""
-
-    problem: str
-    hint: str
 
 
 class Listing:
@@ -66,7 +64,6 @@ class Listing:
         self.complete = len(names) <= MOST_FILES
         self.files = tuple(sorted(map(PurePosixPath, names[:MOST_FILES])))
         self._left = MOST_READ
-        self._texts: dict[PurePosixPath, str] = {}
         self._records: dict[tuple[PurePosixPath, int], list[JsonObject]] = {}
 
     @cached_property
@@ -83,42 +80,23 @@ class Listing:
         """The files with one of these suffixes, in lower case without the point."""
         return tuple(path for path in self.files if path.suffix.casefold().lstrip(".") in suffixes)
 
-    def named(self, *names: str) -> tuple[PurePosixPath, ...]:
-        """The files with one of these names, ignoring case."""
-        wanted = {name.casefold() for name in names}
-        return tuple(path for path in self.files if path.name.casefold() in wanted)
-
     def path(self, path: PurePosixPath) -> Path | None:
         """The path of a file on disk; None if it is a pipe, broken, or a link to outside."""
-        full = self.root / path
-        try:
-            sound = full.is_file() and not (full.is_symlink() and leads_out(full, self.root))
-        except OSError:
-            return None
-        return full if sound else None
+        with suppress(DataError, OSError):
+            return plain_file(kept_inside(self.root / path, self.root))
+        return None
 
     def head(self, path: PurePosixPath, size: int = HEAD) -> bytes:
         """The first bytes of a file; empty if it cannot be read."""
-        full = self.path(path)
-        if full is None:
-            return b""
-        try:
-            with full.open("rb") as file:
-                data = file.read(min(size, self._left))
-        except OSError:
-            return b""
+        full, data = self.path(path), b""
+        with suppress(DataError):
+            data = source_head(full, min(size, self._left)) if full else b""
         self._left -= len(data)
         return data
 
     def text(self, path: PurePosixPath) -> str:
-        """The beginning of a text file, its encoding detected; empty if it is not text."""
-        if path not in self._texts:
-            data, text = self.head(path), ""
-            with suppress(KejuError, UnicodeError):
-                codec = codec_of(import_log().encoding or encoding_of(data, self.root / path))
-                text = codecs.getincrementaldecoder(codec)("ignore").decode(data)
-            self._texts[path] = text
-        return self._texts[path]
+        """The beginning of a text file (`beginning_of_text`); empty if it cannot be read."""
+        return _decoded(self.head(path))
 
     def records(self, path: PurePosixPath, most: int = 20) -> list[JsonObject]:
         """The first records of a table, or of the first list in it; empty if none can be read."""
@@ -130,23 +108,31 @@ class Listing:
             self._records[path, most] = records
         return list(self._records[path, most])
 
-    def obstacle(self) -> Obstacle | None:
+    def obstacle(self) -> DataError | None:
         """Why nothing in the source is readable yet, or None."""
         if not self.files:
-            return Obstacle(_("The folder has no files"), _("Check the path"))
+            return DataError("The folder has no files", file=self.src, hint="Check the path")
         found = self.archives
         beside = _NOT_DATA.union(path.suffix.casefold() for path in found)
         if not found or any(path.suffix.casefold() not in beside for path in self.files):
             return None
-        if self.src.is_file():
-            run = _("Run: {}", unpacking_command(self.src))
-            return Obstacle(_("This is an archive, which keju does not unpack"), run)
         problem = n_(
-            "The folder has {n:,} archive, which keju does not unpack",
-            "The folder has {n:,} archives, which keju does not unpack",
+            "{n:,} archive, which keju does not unpack",
+            "{n:,} archives, which keju does not unpack",
             len(found),
         )
-        return Obstacle(problem, _("Run: {}", unpacking_command(self.root / found[0])))
+        run = _("Run: {}", unpacking_command(self.root / found[0]))
+        return DataError(problem, file=self.src, hint=run)
+
+
+def beginning_of_text(file: Path) -> str:
+    """The beginning of a text, in which characters of other encodings than Unicode are wrong."""
+    return _decoded(source_head(file, HEAD))
+
+
+def _decoded(data: bytes) -> str:
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16" if wide else "utf-8-sig", "replace").replace("\r\n", "\n")
 
 
 def unpacking_command(archive: Path) -> str:
@@ -160,3 +146,50 @@ def unpacking_command(archive: Path) -> str:
         ".7z": f"7z x {word} -o{folder}",
         ".rar": f"unrar x {word} {folder}/",
     }.get(archive.suffix.casefold(), "")
+
+
+class Candidate(NamedTuple):
+    """A reader that recognises a source, and what it recognises in it."""
+
+    reader: Reader[Any]
+    detection: Detection
+
+
+def find_candidates(listing: Listing, readers: Iterable[Reader[Any]]) -> list[Candidate]:
+    """The readers that recognise a source, the best first: complete ones, then by fit."""
+    found = []
+    for reader in readers:
+        detection = None
+        with suppress(DataError):
+            detection = reader.detect(listing) if reader.detect else None
+        if reader.detect and detection:
+            list_returned(reader.detect, [detection], Detection)
+            if detection.fit > 0:
+                found.append(Candidate(reader, detection))
+    return sorted(found, key=lambda each: -each.detection.fit)
+
+
+def find_best(listing: Listing, readers: Iterable[Reader[Any]]) -> Candidate | None:
+    """The reader that fits a source best; None if no one fits.
+
+    Raises:
+        DataError: the source has no data yet, or the best reader misses a part of it.
+        UsageError: several fit equally; the error lists their commands.
+    """
+    if obstacle := listing.obstacle():
+        raise obstacle
+    ranked = find_candidates(listing, readers)
+    if not ranked or ranked[0].detection.fit < LOWEST:
+        return None
+    reader, detection = ranked[0]
+    equal = [candidate for candidate in ranked if candidate.detection.fit > detection.fit - APART]
+    if len(equal) > 1:
+        commands = "; ".join(
+            import_command(candidate.reader.name, listing.src, candidate.detection.options)
+            for candidate in equal
+        )
+        raise UsageError("{}: several formats fit equally. Choose one: {}", listing.src, commands)
+    if detection.missing:
+        problem = _("{} fits, but it needs {}", reader.name, detection.missing)
+        raise DataError(problem, file=listing.src, hint=_("See: {}", detect_command(listing.src)))
+    return ranked[0]

@@ -26,11 +26,11 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 from msgspec.structs import replace
 
+from keju.datasets.import_log import import_log
 from keju.datasets.newlines import Newlines
 from keju.datasets.readers.base import Reader, join_names, source_text
 from keju.datasets.readers.boxes import boxes_in
 from keju.datasets.readers.choices import insert_options, known_letter, options_from, unlettered
-from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.mapped_records import (
     OCCURRENCE,
     NamedColumns,

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import polars as pl
 
+from keju.datasets.import_log import import_log
 from keju.datasets.readers.base import files_under, image_files, join_names, source_text
 from keju.datasets.readers.choices import written_value
 from keju.datasets.readers.conversations import CONVERSATION, with_conversation
-from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.mapping import Columns, Lookup, Mapping, as_tuple
 from keju.datasets.readers.records import JsonObject, Place, cell_text
 from keju.datasets.readers.tables import SUFFIXES, rows

@@ -18,7 +18,6 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from keju.datasets.readers.base import Detection, Reader
-from keju.datasets.readers.detecting import LOWEST
 from keju.datasets.readers.draft import (
     LONGEST,
     MOST_BYTES,
@@ -28,7 +27,7 @@ from keju.datasets.readers.draft import (
     mapping_text,
     merge_keys,
 )
-from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.listing import LOWEST, Listing
 from keju.datasets.readers.mapped import FileSettings, read_mapped
 from keju.datasets.readers.mapping import Mapping, as_tuple, mapping_from, tasks_called
 from keju.datasets.readers.records import JsonObject

@@ -30,7 +30,7 @@ def place_words(item: str) -> str:
         "line": _("line {}", number),
         "object": _("object {}", number),
         "record": _("record {}", number),
-        "after record": _("after record {}", number),
+        "after line": _("after line {}", number),
     }
     if not number.isdecimal() or kind not in words:
         return item

@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
-from typing import Literal, NamedTuple, TextIO, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 import polars as pl
 import polars.selectors as cs
 
 from keju.csv_files import FilledLines
-from keju.datasets.import_progress import count
+from keju.datasets.import_log import check_time, count, import_log
 from keju.datasets.readers.base import (
     MOST_TEXT,
-    check_pointer,
-    check_time,
     join_names,
     kept_inside,
     plain_file,
     reading,
     source_bytes,
+    source_head,
     source_text,
 )
 from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of, encoding_of, undecodable
-from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import JsonObject, Place, place_words
 from keju.datasets.readers.workbooks import SheetRow, read_sheets
 from keju.errors import DataError, shortened
@@ -124,25 +121,21 @@ def rows(
         file: the table.
         key: the keys of a JSON object above the records.
         shape: how the JSON value below the keys has its records.
-        known: names of columns of a CSV that may contain a separator, such as ``a, b``.
+        known: names of columns of a CSV, where others may contain a separator, such as ``a, b``.
         formulas: return the text of a workbook's formulas, not their values (`read_sheets`).
 
     Raises:
         DataError: it is not readable, has no columns or no records, or a record does not fit.
     """
-    check_time()
     suffix = file.suffix.casefold()
     if suffix == ".parquet":
         records = _parquet_rows(file)
-    elif suffix == ".xlsx":
-        records = _workbook_rows(file, formulas=formulas)
+    elif suffix not in _JSON:
+        records = _cell_rows(file, known, formulas=formulas)
+    elif (content := _json_value(file, key)) is None:
+        records = _object_rows(file)
     else:
-        head, encoding = _head(file)
-        content = _json_value(file, head, key) if suffix in _JSON else None
-        if content is None:
-            records = _text_rows(file, encoding, known)
-        else:
-            records = _json_rows(file, content, key, shape)
+        records = _json_rows(file, content, key, shape)
     empty = True
     for row in records:
         empty = False
@@ -162,7 +155,7 @@ def all_rows(file: Path, known: Collection[str] = ()) -> list[Row]:
     size = 0
     for row in rows(file, known=known):
         row_list.append(row)
-        size += sum(map(_size_of, row.cells.values()))
+        size += _size_of(row.cells)
         if size > MOST_BYTES:
             raise _too_large(file, _("its cells have more than {} MB", MOST_BYTES >> 20))
     return row_list
@@ -176,16 +169,13 @@ def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
     cells than the header, and in a text fewer. `known` is as in `rows`.
 
     Raises:
-        DataError: it is not readable, or its quotes are never closed.
+        DataError: it is not readable or too large, or its quotes are never closed.
     """
-    if file.suffix.casefold() == ".xlsx":
-        sheets = (list(lines) for __, lines in read_sheets(file, source_bytes(file)))
-        lines = next(filter(None, sheets), [])
-        # A workbook does not store the empty cells at the end of a line.
-        return [SheetRow(number, _fitted(cells, len(lines[0].cells))) for number, cells in lines]
-    lines = list(_separated(file, io.StringIO(source_text(file), newline=""), known))
-    width = len(_without_empty_end(lines[0].cells)) if lines else 0
-    return [SheetRow(number, _without_empty_end(cells, width)) for number, cells in lines]
+    if (size := plain_file(file).stat().st_size) > MOST_TEXT:
+        raise _too_large(file, _("{:,} MB, more than {:,} MB", size >> 20, MOST_TEXT >> 20))
+    lines = next(filter(None, (list(sheet) for _name, sheet in _sheets(file, known))), [])
+    width, pads = len(_without_empty_end(lines[0].cells)) if lines else 0, _is_workbook(file)
+    return [SheetRow(number, _fitted(cells, width, pads=pads)) for number, cells in lines]
 
 
 # ---- JSON
@@ -201,7 +191,7 @@ def lists_in(file: Path, most: int) -> list[Found]:
     Raises:
         DataError: the file is not readable, or has no list of records.
     """
-    content = _json_value(file, _head(file)[0], ()) if file.suffix.casefold() == ".json" else None
+    content = _json_value(file) if file.suffix.casefold() == ".json" else None
     if not isinstance(content, dict):
         return [Found((), "list", list(islice(rows(file), most)))]
     return [
@@ -235,32 +225,28 @@ def _is_record(value: object) -> bool:
     return any(not isinstance(each, dict | list) for each in inner)
 
 
-def _json_value(file: Path, head: str, key: tuple[str, ...]) -> object:
+def _json_value(file: Path, key: tuple[str, ...] = ()) -> object:
     """The object or list that a JSON file is; None where it has an object on each line."""
-    is_lines = file.suffix.casefold() in _LINES or _seem_lines(head)
+    head, __ = _head(file)
+    is_lines = file.suffix.casefold() != ".json" or _seem_lines(head)
     if is_lines and not key and not _LIST.match(head):
         return None
-    place = "".join(f"[{json.dumps(name, ensure_ascii=False)}]" for name in key)
-    size = plain_file(file).stat().st_size
+    size = file.stat().st_size
     if size > MOST_TEXT:
-        hint = _(
-            "Write one object per line: jq -c '.{}[]' {} > TABLE.jsonl",
-            place,
-            shlex.quote(file.name),
-        )
+        place = "".join(f"[{json.dumps(name, ensure_ascii=False)}]" for name in key)
+        command = f"jq -c '.{place}[]' {shlex.quote(file.name)} > TABLE.jsonl"
         problem = _("{:,} MB, more than {:,} MB", size >> 20, MOST_TEXT >> 20)
-        raise DataError(problem, file=file, hint=hint)
+        raise DataError(problem, file=file, hint=_("Write one object per line: {}", command))
     return json_in(file, object)
 
 
 def _seem_lines(text: str) -> bool:
     """Whether a text begins with a line that is an object by itself."""
     first, _, rest = text.strip().replace("\r", "\n").partition("\n")
-    try:
+    with suppress(*_UNREADABLE_JSON):
         decode_json(first, dict[str, object])
-    except _UNREADABLE_JSON:
-        return False
-    return bool(rest)
+        return bool(rest)
+    return False
 
 
 def _json_rows(file: Path, content: object, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
@@ -270,22 +256,12 @@ def _json_rows(file: Path, content: object, key: tuple[str, ...], shape: Shape) 
         if len(lists) != 1:
             names = join_names(map(".".join, lists)) or _kind(content)
             problem = _("several lists of objects: {}", names)
-            hint = _("Save the list to import as a separate file")
-            raise DataError(problem, file=file, hint=hint)
-        yield from _json_rows(file, content, lists[0], shape)
-        return
+            raise DataError(problem, file=file, hint="Save the list to import as a separate file")
+        key = lists[0]
     for number, name in enumerate(key):
-        inner = content if isinstance(content, dict) else {}
-        if name not in inner:
-            raise DataError(
-                "no {!r} in the object; found {}",
-                name,
-                join_names(map(shortened, inner)) or "nothing",
-                file=file,
-                item=", ".join(key[:number]) or None,
-                hint="Correct the keys of the table",
-            )
-        content = inner[name]
+        if not isinstance(content, dict) or name not in content:
+            raise _unlike(file, key[:number], _("the key {!r}", name), content)
+        content = content[name]
     above = "".join(f"{name}, " for name in map(shortened, key))
     if shape == "by-key" and isinstance(content, dict):
         for name, value in content.items():
@@ -299,19 +275,20 @@ def _json_rows(file: Path, content: object, key: tuple[str, ...], shape: Shape) 
                 raise place.error(problem, _("Write {…}, or remove it"))
             yield Row(place, record)
     else:
-        raise DataError(
-            "expected {}; found {}",
-            _("a list of objects") if shape == "list" else _("an object"),
-            _kind(content),
-            file=file,
-            item=above.removesuffix(", ") or None,
-            hint="Correct the shape of the table",
-        )
+        expected = _("a list of objects") if shape == "list" else _("an object")
+        raise _unlike(file, key, expected, content)
+
+
+def _unlike(file: Path, key: Sequence[str], expected: str, content: object) -> DataError:
+    """The error of a JSON value below some keys that is not as expected."""
+    problem = _("expected {}; found {}", expected, _kind(content))
+    hint = _("Correct the keys and the shape of the table")
+    return Place(file, ", ".join(map(shortened, key))).error(problem, hint)
 
 
 def _kind(value: object) -> str:
     if isinstance(value, dict):
-        return f"an object with {join_names(value) or 'nothing'}"
+        return f"an object with {join_names(map(shortened, value)) or 'nothing'}"
     return "something else"
 
 
@@ -349,51 +326,13 @@ def _unreadable_object(file: Path, text: str) -> Text | str | None:
     return place_words(f"{'record' if file.suffix.casefold() in _LINES else 'object'} {number}")
 
 
-# ---- texts with a record on each line
-
-
-def _head(file: Path) -> tuple[str, str]:
-    """The beginning of a text, and its encoding."""
-    with reading(file), plain_file(file).open("rb") as stream:
-        head = stream.read(HEAD)
-    check_pointer(head, file)
-    encoding = import_log().encoding or encoding_of(head, file)
-    return head.decode(codec_of(encoding), "ignore"), encoding
-
-
-def _text_rows(file: Path, encoding: str, known: Collection[str]) -> Iterator[Row]:
-    """Yield the records of a text that is read line by line: JSON objects, or cells."""
-    count(files=1)
-    if encoding != UTF_8:
-        import_log().decoded(file, encoding)
-    is_json = file.suffix.casefold() in _JSON
-    read = 0
-    try:
-        with reading(file), file.open(encoding=codec_of(encoding)) as stream:
-            lines = _bounded_lines(file, stream)
-            for row in _object_rows(file, lines) if is_json else _cell_rows(file, lines, known):
-                read += 1
-                yield row
-    except UnicodeError:
-        error = undecodable(file, encoding)
-        raise Place(file, f"after record {read}").error(error.problem, error.hint) from None
-
-
-def _bounded_lines(file: Path, stream: TextIO) -> Iterator[str]:
-    """The lines of a text, each of at most `MOST_TEXT` characters."""
-    number = 0
-    while line := stream.readline(MOST_TEXT + 1):
-        number += 1
-        if len(line) > MOST_TEXT:
-            problem = _("the line has more than {:,} MB", MOST_TEXT >> 20)
-            hint = _("Check whether the file is a table")
-            raise Place(file, f"line {number}").error(problem, hint)
-        yield line
-
-
-def _object_rows(file: Path, lines: Iterable[str]) -> Iterator[Row]:
-    filled = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
-    for record, (number, line) in enumerate(filled, start=1):
+def _object_rows(file: Path) -> Iterator[Row]:
+    """Yield the records of a text with an object on each line."""
+    record = 0
+    for number, line in enumerate(_text_lines(file), start=1):
+        if not line.strip():
+            continue
+        record += 1
         try:
             cells = decode_json(line, dict[str, object])
         except _UNREADABLE_JSON as error:
@@ -403,52 +342,43 @@ def _object_rows(file: Path, lines: Iterable[str]) -> Iterator[Row]:
         yield Row(Place(file, f"record {record}"), cells)
 
 
+# ---- texts
+
+
+def _head(file: Path) -> tuple[str, str]:
+    """The beginning of a text, and its encoding."""
+    head = source_head(file, HEAD)
+    encoding = import_log().encoding or encoding_of(head, file)
+    return head.decode(codec_of(encoding), "ignore"), encoding
+
+
+def _text_lines(file: Path) -> Iterator[str]:
+    """Yield the lines of a text, each of at most `MOST_TEXT` characters."""
+    __, encoding = _head(file)
+    count(files=1)
+    if encoding != UTF_8:
+        import_log().decoded(file, encoding)
+    number = 0
+    try:
+        with reading(file), file.open(encoding=codec_of(encoding)) as stream:
+            while line := stream.readline(MOST_TEXT + 1):
+                number += 1
+                if len(line) > MOST_TEXT:
+                    problem = _("the line has more than {:,} MB", MOST_TEXT >> 20)
+                    hint = _("Check whether the file is a table")
+                    raise Place(file, f"line {number}").error(problem, hint)
+                yield line
+    except UnicodeError:
+        error = undecodable(file, encoding)
+        raise Place(file, f"after line {number}").error(error.problem, error.hint) from None
+
+
 # ---- lines of cells: the first one has the names of the columns
 
 
-def _cell_rows(file: Path, lines: Iterable[str], known: Collection[str]) -> Iterator[Row]:
-    """Yield the rows of a CSV or TSV."""
-    cell_lines = _separated(file, lines, known)
-    heads = _heads(file, next(cell_lines, SheetRow(1, [])).cells)
-    for number, cells in cell_lines:
-        yield _row(Place(file, f"line {number}"), heads, _without_empty_end(cells, len(heads)))
-
-
-def _separated(file: Path, lines: Iterable[str], known: Collection[str]) -> Iterator[SheetRow]:
-    """The filled lines of a CSV or TSV.
-
-    The separator is a tab in a ``.tsv`` file, else the one that gives most of the `known` names of
-    columns, else the most frequent one in the header line, the comma first. A first line ``sep=;``
-    counts for more.
-    """
-    iterator = iter(lines)
-    first = list(islice(iterator, _HEAD_LINES))
-    head = "".join(first).lstrip("\r\n").partition("\n")[0]
-
-    def fit(separator: str) -> tuple[bool, int, int]:
-        cells: list[str] = []
-        with suppress(csv.Error):
-            cells = next(csv.reader([head], delimiter=separator), [])
-        is_tsv = separator == "\t" and separator in head and file.suffix.casefold() == ".tsv"
-        return (
-            is_tsv,
-            len({cell.strip() for cell in cells}.intersection(known)),
-            head.count(separator),
-        )
-
-    reader = FilledLines(chain(first, iterator), max(",;\t", key=fit))
-    try:
-        for cells in reader:
-            yield SheetRow(reader.line_num, cells)
-    except csv.Error as error:
-        problem = _("not readable as a table: {}", error)
-        hint = _('Close the quotes "…", and double a quote inside them')
-        raise Place(file, f"line {reader.line_num}").error(problem, hint) from None
-
-
-def _workbook_rows(file: Path, *, formulas: bool) -> Iterator[Row]:
-    """Yield the rows of all sheets, a few of which are in memory; the columns must be the same."""
-    sheets = read_sheets(file, source_bytes(file), formulas=formulas)
+def _cell_rows(file: Path, known: Collection[str], *, formulas: bool) -> Iterator[Row]:
+    """Yield the rows of all sheets of a table, whose columns must be the same."""
+    sheets, pads = _sheets(file, known, formulas=formulas), _is_workbook(file)
     first: tuple[str, list[str]] | None = None
     for name, lines in sheets:
         head = next(lines, None)
@@ -461,7 +391,45 @@ def _workbook_rows(file: Path, *, formulas: bool) -> Iterator[Row]:
             raise DataError(problem, file=file, hint="Save the sheet to import as a separate file")
         within = f"sheet {name}, " if len(sheets) > 1 else ""
         for number, cells in lines:
-            yield _row(Place(file, f"{within}line {number}"), heads, _fitted(cells, len(heads)))
+            place = Place(file, f"{within}line {number}")
+            yield _row(place, heads, _fitted(cells, len(heads), pads=pads))
+
+
+def _sheets(
+    file: Path, known: Collection[str], *, formulas: bool = False
+) -> list[tuple[str, Iterator[SheetRow]]]:
+    """The sheets of a table with their filled lines, a few of which are in memory."""
+    if _is_workbook(file):
+        return read_sheets(file, source_bytes(file), formulas=formulas)
+    return [("", _separated(file, known))]
+
+
+def _separated(file: Path, known: Collection[str]) -> Iterator[SheetRow]:
+    """Yield the filled lines of a CSV or TSV.
+
+    The separator is a tab in a ``.tsv`` file, else the one that gives the header line most of the
+    `known` names of columns, then most cells, the comma first. A first line ``sep=;`` counts for
+    more.
+    """
+    lines = _text_lines(file)
+    first = list(islice(lines, _HEAD_LINES))
+    head = "".join(first).lstrip("\n").partition("\n")[0]
+
+    def fit(separator: str) -> tuple[bool, int, int]:
+        cells: list[str] = []
+        with suppress(csv.Error):
+            cells = next(csv.reader([head], delimiter=separator), [])
+        is_tsv = separator == "\t" in head and file.suffix.casefold() == ".tsv"
+        return is_tsv, len({cell.strip() for cell in cells}.intersection(known)), len(cells)
+
+    reader = FilledLines(chain(first, lines), max(",;\t", key=fit))
+    try:
+        for cells in reader:
+            yield SheetRow(reader.line_num, cells)
+    except csv.Error as error:
+        problem = _("not readable as a table: {}", error)
+        hint = _('Close the quotes "…", and double a quote inside them')
+        raise Place(file, f"line {reader.line_num}").error(problem, hint) from None
 
 
 def _without_empty_end(cells: list[str], least: int = 0) -> list[str]:
@@ -472,9 +440,17 @@ def _without_empty_end(cells: list[str], least: int = 0) -> list[str]:
     return cells[:size]
 
 
-def _fitted(cells: list[str], width: int) -> list[str]:
-    """The cells of a line without empty ones behind the last column, filled up to it."""
-    return _without_empty_end(cells, width) + [""] * (width - len(cells))
+def _fitted(cells: list[str], width: int, *, pads: bool) -> list[str]:
+    """The cells of a line without empty ones behind the last column.
+
+    `pads`: it is a line of a workbook, which does not store the empty cells at the end of it.
+    """
+    cells = _without_empty_end(cells, width)
+    return cells + [""] * (width - len(cells)) if pads else cells
+
+
+def _is_workbook(file: Path) -> bool:
+    return file.suffix.casefold() == ".xlsx"
 
 
 def _heads(file: Path, cells: list[str]) -> list[str]:
@@ -517,8 +493,7 @@ def _parquet_rows(file: Path) -> Iterator[Row]:
     count(files=1)
     number = 0
     try:
-        with plain_file(file).open("rb") as stream:
-            check_pointer(stream.read(HEAD), file)
+        source_head(file, HEAD)
         with ParquetFile(file) as table:
             for batch in table.iter_batches(_BATCH, use_threads=False):
                 frame = pl.DataFrame(pa.Table.from_batches([batch]))
@@ -538,10 +513,8 @@ def _parquet_rows(file: Path) -> Iterator[Row]:
 
 def _size_of(value: object) -> int:
     """About the bytes of a cell in memory."""
-    if isinstance(value, dict):
-        return sum(map(_size_of, value.values()))
-    if isinstance(value, list):
-        return sum(map(_size_of, value))
+    if isinstance(value, dict | list):
+        return sum(map(_size_of, value.values() if isinstance(value, dict) else value))
     return 64 + (len(value) if isinstance(value, str | bytes) else 0)
 
 

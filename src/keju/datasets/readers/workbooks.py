@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from keju.datasets.readers.base import check_time
+from keju.datasets.import_log import check_time
 from keju.errors import DataError
 from keju.texts import _
 
@@ -38,7 +38,9 @@ MOST_ROWS = 1 << 20
 MOST_TEXT = 1 << 28
 """Maximum characters in the cells of a sheet; many cells may use a text that is stored once."""
 
-_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+_ESCAPED = re.compile("_x((?![Dd][89A-Fa-f])[0-9A-Fa-f]{4})_")
+"""A character as Excel writes it: ``_x000D_``. A lone surrogate stays as it is written."""
+
 _CHUNK = 1 << 20
 _ROWS = 256
 """The number of rows of a sheet that are in memory."""
@@ -81,30 +83,28 @@ def read_sheets(
 
 
 def _rows_in(file: Path, sheet: Worksheet) -> Iterator[SheetRow]:
-    """The filled rows of a sheet; errors are reported while a few of them are read."""
-    rows = _filled_rows(file, sheet)
-    several = [SheetRow(0, [])]
-    while several:
+    """The filled rows of a sheet, a few of which are in memory."""
+    with _reporting(file):
+        sheet.reset_dimensions()  # The declared size is not used.
+        rows = enumerate(sheet.iter_rows(values_only=True), start=1)
+    size = 0
+    while True:
         check_time()
         with _reporting(file):
             several = list(islice(rows, _ROWS))
-        yield from several
-
-
-def _filled_rows(file: Path, sheet: Worksheet) -> Iterator[SheetRow]:
-    sheet.reset_dimensions()  # The declared size is not used.
-    size = 0
-    for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
-        if number > MOST_ROWS:
-            raise _too_large(file, _("sheet {!r} has too many rows", sheet.title))
-        cells = [cell_text(value) for value in values]
-        while cells and not cells[-1].strip():
-            cells.pop()
-        size += sum(map(len, cells))
-        if size > MOST_TEXT:
-            raise _too_large(file, _("its cells have too much text"))
-        if cells:
-            yield SheetRow(number, cells)
+        if not several:
+            return
+        for number, values in several:
+            if number > MOST_ROWS:
+                raise _too_large(file, _("sheet {!r} has too many rows", sheet.title))
+            cells = [cell_text(value) for value in values]
+            while cells and not cells[-1].strip():
+                cells.pop()
+            size += sum(map(len, cells))
+            if size > MOST_TEXT:
+                raise _too_large(file, _("its cells have too much text"))
+            if cells:
+                yield SheetRow(number, cells)
 
 
 @contextmanager
@@ -115,8 +115,6 @@ def _reporting(file: Path) -> Iterator[None]:
             # The warnings (styles, extensions) do not affect cells.
             warnings.simplefilter("ignore")
             yield
-    except DataError:
-        raise
     except Exception as error:  # noqa: BLE001 - the library raises almost anything on damaged files
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise DataError(
@@ -147,12 +145,11 @@ def _count_tags(file: Path, name: str, stream: IO[bytes]) -> int:
     tail = b""
     while chunk := stream.read(_CHUNK):
         plain = tail + chunk.replace(b"\0", b"")  # UTF-16 is searched like UTF-8
-        problem = ""
         if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
             problem = _("{!r} declares XML entities", name)
-        elif _NEGATIVE.search(plain):
+            raise DataError(problem, file=file, hint="Save the table as CSV (UTF-8)")
+        if _NEGATIVE.search(plain):
             problem = _("{!r} has a cell with a negative shared string", name)
-        if problem:
             raise DataError(problem, file=file, hint="Save the table as CSV (UTF-8)")
         tags += chunk.count(b"<")
         tail = plain[-64:]
@@ -172,13 +169,8 @@ def cell_text(value: object) -> str:
     if isinstance(value, date | time | datetime):
         return value.isoformat()
     # For a formula over several cells, the object has the text.
-    return _ESCAPED.sub(_unescaped, str(getattr(value, "text", value)))
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    """The character of ``_x000D_``; a lone surrogate stays as it is written."""
-    number = int(found[1], 16)
-    return found[0] if 0xD800 <= number <= 0xDFFF else chr(number)
+    text = str(getattr(value, "text", value))
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 def _too_large(file: Path, problem: str) -> DataError:

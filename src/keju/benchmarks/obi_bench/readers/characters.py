@@ -30,7 +30,8 @@ from keju.benchmarks.obi_bench.readers.sources import (
     reader_of,
     store_image,
 )
-from keju.datasets.readers.base import check_time, files_under, join_names, kept_inside
+from keju.datasets.import_log import check_time
+from keju.datasets.readers.base import files_under, join_names, kept_inside
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.tables import find_table, json_in
 from keju.datasets.store import DatasetWriter
@@ -540,7 +541,8 @@ def tier_of(frequency: int) -> str:
 
 
 def _guess_deciphering(listing: Listing) -> tuple[float, str]:
-    box_files = listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv")
+    names = {path.name.casefold() for path in listing.files}
+    box_files = listing.ending("xml") or not names.isdisjoint(("boxes.csv", "boxes.tsv"))
     return (0.9 if find_table(listing.src, DESCRIPTIONS) and not box_files else 0.0), ""
 
 

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from keju.datasets.import_log import import_log
 from keju.datasets.readers.base import (
     Detection,
     Reader,
@@ -27,7 +28,6 @@ from keju.datasets.readers.base import (
     source_bytes,
 )
 from keju.datasets.readers.images import image_below
-from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.records import Place, cell_text
 from keju.datasets.readers.tables import all_rows, find_table

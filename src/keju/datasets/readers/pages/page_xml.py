@@ -20,9 +20,9 @@ from typing import NamedTuple
 from lxml import etree, html
 from lxml.html import defs
 
+from keju.datasets.import_log import import_log
 from keju.datasets.line_kinds import FLOW, kind_of
 from keju.datasets.pages import Page
-from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.xml_parsing import LARGEST, children, name_of, parse_html, parse_xml
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point

@@ -15,7 +15,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from PIL import Image
 
-from keju.datasets.readers.base import check_time, plain_file, source_bytes
+from keju.datasets.import_log import check_time
+from keju.datasets.readers.base import plain_file, source_bytes
 from keju.errors import DataError
 from keju.images import (
     EXTENSIONS,

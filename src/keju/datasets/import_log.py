@@ -1,14 +1,19 @@
-"""`ImportLog`: the encodings, image matches and field uses of one import, for the user's notes."""
+"""`ImportLog`: what one import has read, for its notes, its progress and its time limit."""
 
 from __future__ import annotations
 
+import math
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from keju.texts import Text, _, join_clauses, n_
+from keju.texts import _, join_clauses, n_
+
+EVERY = 0.25
+"""Seconds between two calls of a display of the progress."""
 
 _MOST = 5
 """The number of places of lost text that a note names."""
@@ -28,27 +33,53 @@ def printable(text: str, most: int = _LONGEST) -> str:
     return f"{shown[:most]}…" if len(shown) > most else shown
 
 
+class TimeUpError(Exception):
+    """The time limit is reached. Not a `KejuError`, so that no reader treats it as damage."""
+
+
 class ImportLog:
     """Record of one import: how files and images were found, and what became of each column.
 
-    `encoding` is that of all texts, where the user gave it; empty: detected. `dropped` are the
-    dropped records, each with the reason.
+    Attributes:
+        encoding: that of all texts, where the user gave it; empty: detected.
+        files: the number of source files read, again for a second reading.
+        images: the number of images stored.
+        items: the number of items added.
+        dropped: the dropped records, each with the reason.
     """
 
-    def __init__(self, encoding: str = "") -> None:
+    def __init__(self, encoding: str = "", *, seconds: float = math.inf) -> None:
         self.encoding = encoding
+        self.files = 0
+        self.images = 0
+        self.items = 0
         self.dropped: list[tuple[str, str]] = []
+        self._end = time.monotonic() + seconds
+        self._due = time.monotonic() + EVERY
         # Hashes of paths, since a folder of a million files may be read.
         self._encodings: dict[str, tuple[Path, set[int]]] = {}
         self._matched: dict[str, dict[str, str]] = {}
-        self._first: dict[str, str] = {}
-        self._doubtful: dict[str, str] = {}
         self._lost: Counter[int] = Counter()
         self._lost_at: list[str] = []
         self._lost_places = 0
         self._used: dict[str, dict[str, None]] = {}
         self._kept: dict[str, None] = {}
         self._ignored: dict[str, None] = {}
+
+    def count(self, files: int, images: int, items: int) -> None:
+        """Add to the counts, and show them from time to time."""
+        self.files += files
+        self.images += images
+        self.items += items
+        show = _SHOW.get()
+        if show and time.monotonic() >= self._due:
+            self._due = time.monotonic() + EVERY
+            show(self)
+
+    def check_time(self) -> None:
+        """Raise `TimeUpError` once the time limit is reached."""
+        if time.monotonic() > self._end:
+            raise TimeUpError
 
     def decoded(self, file: Path, encoding: str) -> None:
         """Record the encoding that a text file was read in, where it is not UTF-8."""
@@ -57,9 +88,6 @@ class ImportLog:
     def matched(self, way: str, name: str, found: str) -> None:
         """Record that an image was found by other means than its path: ``by their file name``."""
         self._matched.setdefault(way, {})[name] = found
-        first = self._first.setdefault(found, name)
-        if not _are_alike(first, name):
-            self._doubtful.setdefault(found, name)
 
     def lost(self, file: Path, place: str, text: str, count: int) -> None:
         """Record that the reader of a page file did not take `count` characters of its text.
@@ -106,22 +134,27 @@ class ImportLog:
             if len(files) > 1:
                 place = _("{} and {} more", first, len(files) - 1)
             yield _("read as {}: {}", encoding, place)
+        first_name: dict[str, str] = {}
+        doubtful: dict[str, str] = {}
         for way, names in self._matched.items():
             name, found = next(iter(names.items()))
             yield n_(
                 "{n} image found {}: {} as {}", "{n} images found {}: {} as {}", len(names), way,
                 name, found,
             )  # fmt: skip
-        if self._doubtful:
-            found, name = next(iter(self._doubtful.items()))
+            for name, found in names.items():
+                if not _are_alike(first_name.setdefault(found, name), name):
+                    doubtful.setdefault(found, name)
+        if doubtful:
+            found, name = next(iter(doubtful.items()))
             yield n_(
                 "{n} image was found for different paths: {} for {} and {}. Check whether an "
                 "image of the same name is missing",
                 "{n} images were found for different paths: {} for {} and {}. Check whether an "
                 "image of the same name is missing",
-                len(self._doubtful),
+                len(doubtful),
                 found,
-                self._first[found],
+                first_name[found],
                 name,
             )
         if self._lost:
@@ -141,24 +174,23 @@ class ImportLog:
                 len(self.dropped),
                 *self.dropped[0],
             )
+        yield from self.field_notes()
+
+    def field_notes(self) -> Iterator[str]:
+        """The uses of the fields, one line each: ``fields used: question, group (book)``."""
         used, kept, ignored = self.fields()
+        roles = (
+            role
+            if [role] == [name.casefold() for name in names]
+            else f"{role} ({', '.join(names)})"
+            for role, names in used.items()
+        )
         if used:
-            yield fields_used(used)
+            yield _("fields used: {}", ", ".join(roles))
         if kept:
             yield _("fields kept as metadata: {}", ", ".join(kept))
         if ignored:
             yield _("fields ignored: {}", ", ".join(ignored))
-
-
-def fields_used(used: Mapping[str, Sequence[str]]) -> Text:
-    """A note of the roles, with their columns where these have other names: ``group (book)``."""
-    roles = (
-        role
-        if [role] == [name.casefold() for name in columns]
-        else f"{role} ({', '.join(columns)})"
-        for role, columns in used.items()
-    )
-    return _("fields used: {}", ", ".join(roles))
 
 
 def _are_alike(first: str, second: str) -> bool:
@@ -168,6 +200,7 @@ def _are_alike(first: str, second: str) -> bool:
 
 
 _CURRENT: ContextVar[ImportLog | None] = ContextVar("import log", default=None)
+_SHOW: ContextVar[Callable[[ImportLog], None] | None] = ContextVar("progress", default=None)
 
 
 def import_log() -> ImportLog:
@@ -176,11 +209,37 @@ def import_log() -> ImportLog:
 
 
 @contextmanager
-def logging_import(encoding: str = "") -> Iterator[ImportLog]:
-    """Make a new log the current one until the end of the block."""
-    log = ImportLog(encoding)
+def logging_import(encoding: str = "", *, seconds: float = math.inf) -> Iterator[ImportLog]:
+    """Make a new log the current one until the end of the block, which may last `seconds`."""
+    log = ImportLog(encoding, seconds=seconds)
     token = _CURRENT.set(log)
     try:
         yield log
     finally:
         _CURRENT.reset(token)
+
+
+@contextmanager
+def showing_progress(show: Callable[[ImportLog], None]) -> Iterator[None]:
+    """Call `show` from time to time with the log of each import in the block."""
+    token = _SHOW.set(show)
+    try:
+        yield
+    finally:
+        _SHOW.reset(token)
+
+
+def count(*, files: int = 0, images: int = 0, items: int = 0) -> None:
+    """Add to the counts of the current import; outside of an import, nothing happens."""
+    if log := _CURRENT.get():
+        log.count(files, images, items)
+
+
+def check_time() -> None:
+    """Return at once while there is time; called for every file that readers read.
+
+    Raises:
+        TimeUpError: the time limit of the current import is reached.
+    """
+    if log := _CURRENT.get():
+        log.check_time()
