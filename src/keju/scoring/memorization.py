@@ -7,6 +7,7 @@ the known text. The image does not contain the latter.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, get_args
@@ -194,18 +195,19 @@ def measure_memorization(
                 continue
             answer = ScoringSample(page, response).answer or ""
             outcomes = Counter(_outcomes(page, original or control, answer, kind))
-            if outcomes:
-                prompt = (response.model, response.script, response.wording, kind)
-                group = get_group(original or page)
-                numbers = (outcomes[outcome] for outcome in _COUNTS)
-                counts.append((*prompt, control.id, group, bool(original), *numbers))
-    columns = [*_PROMPT, "control", "group", "is_altered", *_COUNTS]
+            prompt = (response.model, response.script, response.wording, kind)
+            group, places = get_group(original or page), outcomes.total()
+            numbers = (outcomes[outcome] for outcome in _COUNTS)
+            counts.append((*prompt, control.id, group, bool(original), places, *numbers))
+    columns = [*_PROMPT, "control", "group", "is_altered", "places", *_COUNTS]
     by_prompt = pl.DataFrame(counts, columns, orient="row").partition_by(*_PROMPT, as_dict=True)
-    results = [
-        _result(rows, dict(zip(_PROMPT, prompt, strict=True)))
-        for prompt, rows in by_prompt.items()
-        if rows["is_altered"].any()
-    ]
+    results = []
+    for names, rows in by_prompt.items():
+        found = rows.filter(pl.col("places") > 0)
+        if found["is_altered"].any():
+            # As the same objects as the defaults, which are not stored.
+            about = dict(zip(_PROMPT, map(sys.intern, names), strict=True))
+            results.append(_result(found, about))
     adjusted = iter(holm([result.p for result in results if result.p is not None]))
     return [result if result.p is None else replace(result, p=next(adjusted)) for result in results]
 
@@ -226,9 +228,8 @@ def _outcomes(page: Item, known: Item, answer: str, kind: str) -> list[Outcome]:
     return ["recited" if counted_answer == counted_known else "neither"]
 
 
-def _result(rows: pl.DataFrame, prompt: dict[str, Any]) -> MemorizationResult:
+def _result(rows: pl.DataFrame, about: dict[str, Any]) -> MemorizationResult:
     """The result of the counts of each control, and of its unaltered page, where it has them."""
-    rows = rows.with_columns(places=pl.sum_horizontal(*_COUNTS))
     controls, unaltered = rows.filter("is_altered"), rows.filter(~pl.col("is_altered"))
     paired = controls.join(unaltered, on="control", suffix="_unaltered")
 
@@ -239,7 +240,7 @@ def _result(rows: pl.DataFrame, prompt: dict[str, Any]) -> MemorizationResult:
     slips = share("recited", paired, "_unaltered")
     parts = [as_columns([share("recited", paired), slips])] if len(paired) else []
     return MemorizationResult(
-        **prompt,
+        **about,
         items=len(controls),
         **controls.select(pl.col("places", *_COUNTS).sum()).row(0, named=True),
         slips=int(paired["recited_unaltered"].sum()),
