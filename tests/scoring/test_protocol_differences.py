@@ -36,6 +36,13 @@ def test_letters_in_chatter_earn_only_officially_and_the_difference_says_why(mak
     ]  # fmt: skip
 
 
+def test_an_unclear_answer_with_nothing_to_count_has_no_range(make):
+    (found,) = parted(make, ("T4", "、", "可能有，也可能没有", {}))
+    (item,) = found.largest
+    assert (item.official, item.strict, item.strict_if_right) == (0, 1, 1)
+    assert (item.difference_least, item.difference_most) == (1, 1)
+
+
 def test_no_more_items_are_named_than_wanted_and_only_those_apart(make):
     pairs = [("T5", "B", "ABC", OPTIONS)] * 4
     assert len(parted(make, *pairs, most=2)[0].largest) == 2

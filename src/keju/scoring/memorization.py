@@ -7,10 +7,12 @@ the known text. The image does not contain the latter.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple, get_args
 
+import polars as pl
 from msgspec.structs import replace
 
 from keju.definitions import query_of
@@ -132,9 +134,7 @@ def place_outcome(place: Place, answer: str) -> Outcome:
     """The reading of a place in an answer that is counted alike, wherever in it that is."""
     read = partial_distance(place.on_page, answer)
     recited = partial_distance(place.canonical, answer)
-    if min(read, recited) > _FOUND * place.around:
-        return "missed"
-    return _nearer(read, recited)
+    return _nearer(read, recited, most=_FOUND * place.around)
 
 
 def place_outcomes(on_page: str, canonical: str, answer: str) -> list[Outcome]:
@@ -147,22 +147,19 @@ def page_outcome(on_page: str, canonical: str, answer: str) -> Outcome:
     """Which of two whole pages an answer is."""
     *pages, text = counted_alike([on_page, canonical, answer])
     read, recited = (distance(page, text) / max(len(page), len(text), 1) for page in pages)
-    if min(read, recited) > 1 - _ALIKE:
+    return _nearer(read, recited, most=1 - _ALIKE)
+
+
+def _nearer(read: float, recited: float, *, most: float) -> Outcome:
+    if min(read, recited) > most:
         return "missed"
-    return _nearer(read, recited)
-
-
-def _nearer(read: float, recited: float) -> Outcome:
     if read == recited:
         return "neither"
     return "read" if read < recited else "recited"
 
 
-class _Outcomes(NamedTuple):
-    """The outcomes of one control, and those of its unaltered page, where `recited` is a slip."""
-
-    control: Counter[Outcome]
-    unaltered: Counter[Outcome]
+_PROMPT = ("model", "script", "wording", "kind")
+_COUNTS = get_args(Outcome)
 
 
 def measure_memorization(
@@ -185,80 +182,71 @@ def measure_memorization(
     for item in known.values():
         if item.metadata.get(CONTROL) and item.metadata.get(CONTROL_OF) in known:
             controls[item.metadata[CONTROL_OF]].append(item)
-    rows: dict[tuple[str, PromptScript, str, str], dict[str, _Outcomes]] = {}
+    counts = []
     for response in responses:
         if response.setting != "image" or response.round != 1 or response.item not in known:
             continue
-        item = known[response.item]
+        page = known[response.item]
+        original = known.get(page.metadata.get(CONTROL_OF, ""))
         # The response is to a control, or to the unaltered page of some controls.
-        original = known.get(item.metadata.get(CONTROL_OF, ""))
-        for control in [item] if original else controls[item.id]:
+        for control in [page] if original else controls[page.id]:
             kind = control.metadata.get(CONTROL, "")
             if not kind or (not original and kind == WRONG_PAGE):
                 continue
-            prompted = response.model, response.script, response.wording, kind
-            outcomes = rows.setdefault(prompted, {}).setdefault(
-                control.id, _Outcomes(Counter(), Counter())
-            )
-            answer = ScoringSample(item, response).answer or ""
-            if original and kind == WRONG_PAGE:
-                outcomes.control.update([_wrong_page_outcome(item, original, answer)])
-            elif original:
-                outcomes.control.update(place_outcomes(item.answer, original.answer, answer))
-            else:
-                outcomes.unaltered.update(place_outcomes(item.answer, control.answer, answer))
+            answer = ScoringSample(page, response).answer or ""
+            outcomes = Counter(_outcomes(page, original or control, answer, kind))
+            prompt = (response.model, response.script, response.wording, kind)
+            group, places = get_group(original or page), outcomes.total()
+            numbers = (outcomes[outcome] for outcome in _COUNTS)
+            counts.append((*prompt, control.id, group, bool(original), places, *numbers))
+    columns = [*_PROMPT, "control", "group", "is_altered", "places", *_COUNTS]
+    by_prompt = pl.DataFrame(counts, columns, orient="row").partition_by(*_PROMPT, as_dict=True)
     results = []
-    for (model, script, wording, kind), by_control in rows.items():
-        answered = {name: outcomes for name, outcomes in by_control.items() if outcomes.control}
-        groups = [get_group(known[known[name].metadata[CONTROL_OF]]) for name in answered]
-        if answered:
-            result = _result(model, kind, [*answered.values()], groups)
-            results.append(replace(result, script=script, wording=wording))
+    for names, rows in by_prompt.items():
+        found = rows.filter(pl.col("places") > 0)
+        if found["is_altered"].any():
+            # As the same objects as the defaults, which are not stored.
+            about = dict(zip(_PROMPT, map(sys.intern, names), strict=True))
+            results.append(_result(found, about))
     adjusted = iter(holm([result.p for result in results if result.p is not None]))
     return [result if result.p is None else replace(result, p=next(adjusted)) for result in results]
 
 
-def _wrong_page_outcome(control: Item, original: Item, answer: str) -> Outcome:
-    """A transcription is one page or the other; any other answer is known or it is not."""
-    if query_of(control).form == "transcription":
-        return page_outcome(control.answer, original.answer, answer)
+def _outcomes(page: Item, known: Item, answer: str, kind: str) -> list[Outcome]:
+    """The outcomes of an answer at the places where its page differs from a known one.
+
+    Of another page, a transcription is one page or the other; any other answer is known or it is
+    not.
+    """
+    if kind != WRONG_PAGE:
+        return place_outcomes(page.answer, known.answer, answer)
+    if query_of(page).form == "transcription":
+        return [page_outcome(page.answer, known.answer, answer)]
     if not answer.strip():
-        return "missed"
-    counted_answer, counted_original = counted_alike([answer, original.answer])
-    return "recited" if counted_answer == counted_original else "neither"
+        return ["missed"]
+    counted_answer, counted_known = counted_alike([answer, known.answer])
+    return ["recited" if counted_answer == counted_known else "neither"]
 
 
-def _result(
-    model: str, kind: str, controls: Sequence[_Outcomes], groups: Sequence[str]
-) -> MemorizationResult:
-    def ratio(part: str, outcome: Outcome, places: Sequence[int]) -> Ratio:
-        """The share of an outcome at the places of some controls, or of their unaltered pages."""
-        counts: list[Counter[Outcome]] = [getattr(controls[place], part) for place in places]
-        return ratio_of(
-            [count[outcome] for count in counts],
-            [count.total() for count in counts],
-            [groups[place] for place in places],
-        )
+def _result(rows: pl.DataFrame, about: dict[str, Any]) -> MemorizationResult:
+    """The result of the counts of each control, and of its unaltered page, where it has them."""
+    controls, unaltered = rows.filter("is_altered"), rows.filter(~pl.col("is_altered"))
+    paired = controls.join(unaltered, on="control", suffix="_unaltered")
 
-    sums = sum((control.control for control in controls), Counter[Outcome]())
-    slips = sum((control.unaltered for control in controls), Counter[Outcome]())
-    everywhere = range(len(controls))
-    paired = [place for place, control in enumerate(controls) if control.unaltered]
-    sides = [ratio(part, "recited", paired) for part in _Outcomes._fields] if paired else []
-    parts = [as_columns(sides)] if paired else []
+    def share(outcome: str, own: pl.DataFrame, suffix: str = "") -> Ratio:
+        columns = (f"{outcome}{suffix}", f"places{suffix}", "group")
+        return ratio_of(*(own[column].to_list() for column in columns))
+
+    slips = share("recited", paired, "_unaltered")
+    parts = [as_columns([share("recited", paired), slips])] if len(paired) else []
     return MemorizationResult(
-        model=model,
-        kind=kind,
+        **about,
         items=len(controls),
-        places=sums.total(),
-        read=sums["read"],
-        recited=sums["recited"],
-        neither=sums["neither"],
-        missed=sums["missed"],
-        slips=slips["recited"],
-        of=slips.total(),
-        reading=_ends(interval([ratio("control", "read", everywhere)])),
-        reciting=_ends(interval([ratio("control", "recited", everywhere)])),
+        **controls.select(pl.col("places", *_COUNTS).sum()).row(0, named=True),
+        slips=int(paired["recited_unaltered"].sum()),
+        of=int(paired["places_unaltered"].sum()),
+        reading=_ends(interval([share("read", controls)])),
+        reciting=_ends(interval([share("recited", controls)])),
         excess=float(value_of(parts) @ (1, -1)) if parts else None,
         exceeding=_ends(difference_interval(parts, 0, 1)),
         p=paired_p(parts).get((0, 1)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
@@ -110,8 +110,7 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
             worst=bad, lowest=lowest, highest=highest, higher_is_better=higher_is_better,
             encoder=encoder, of_pairs=form == "probability", source=source,
         )  # fmt: skip
-        if namesake := next((each for each in keju_metrics().values() if _clash(each, own)), None):
-            raise PluginError(_name_taken(own, f"a metric of keju ({namesake.rule})"))
+        _check_namesakes(own, keju_metrics().values())
         place = "/".join(filter(None, (protocol, benchmark, form, name)))
         _collected.cache_clear()
         return register(GROUP, place, own, function)
@@ -138,8 +137,7 @@ def _collected(_files: str) -> Mapping[Key, Metric]:
     found: dict[Key, Metric] = {}
     for declared, plugin in list_claims(GROUP).values():
         own = replace(declared, origin=_origin(declared, plugin))
-        if other := next((each for each in found.values() if _clash(each, own)), None):
-            raise PluginError(_name_taken(own, f"one of {other.origin}"))
+        _check_namesakes(own, found.values())
         found[own.key] = own
     return MappingProxyType(found)
 
@@ -160,21 +158,18 @@ def _origin(own: Metric, plugin: Plugin) -> str:
     return f"{own.function.__module__} (sha256 {sha256(source.encode()).hexdigest()[:12]})"
 
 
-def _clash(one: Metric, other: Metric) -> bool:
-    same = (one.protocol, one.form, one.name) == (other.protocol, other.form, other.name)
-    return same and (one.benchmark == other.benchmark or not (one.benchmark and other.benchmark))
-
-
-def _name_taken(own: Metric, what: str) -> str:
-    by = _(" of {}", own.origin) if own.origin else ""
-    return _(
-        "the metric {}{} ({}, {}) has the same name as {}. Give it another name",
-        own.name,
-        by,
-        own.protocol,
-        own.form,
-        what,
-    )
+def _check_namesakes(own: Metric, others: Iterable[Metric]) -> None:
+    for other in others:
+        same = (own.protocol, own.form, own.name) == (other.protocol, other.form, other.name)
+        if same and (own.benchmark == other.benchmark or not (own.benchmark and other.benchmark)):
+            raise PluginError(
+                "the metric {}{} ({}, {}) has the same name as {}. Give it another name",
+                own.name,
+                _(" of {}", own.origin) if own.origin else "",
+                own.protocol,
+                own.form,
+                f"one of {other.origin}" if other.origin else f"a metric of keju ({other.rule})",
+            )
 
 
 def _preparation(form: AnswerForm, protocol: Protocol, prepare: str) -> Preparation:

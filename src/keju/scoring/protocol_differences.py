@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
 
-import numpy as np
 import polars as pl
 
 from keju.definitions import Query, Task, task
@@ -18,7 +16,6 @@ from keju.scoring.metric import PROTOCOLS, Metric
 from keju.scoring.model_comparison import PLACE
 from keju.scoring.results import MetricResult
 from keju.scoring.stored import scores_of
-from keju.statistics import Floats
 from keju.texts import _, join_clauses
 
 LEAST_DIFFERENCE = 0.005
@@ -140,28 +137,22 @@ def _difference(
     query = next(query for query in declared.queries if query.name == where[1])
     own = scores.filter(pl.col("task") == declared.id, pl.col("query") == query.name)
     metrics = (mains[0].metric, mains[1].metric)
-    are_errors = [not metric.higher_is_better for metric in _declarations(declared, query, metrics)]
-    official, strict, strict_if_right = (
-        value or 0.0 for value in (mains[0].value, mains[1].value, mains[1].value_if_right)
-    )
-    of_official = _higher_is_better(official, are_errors[0])
-    least, greatest = (
-        float(_higher_is_better(end, are_errors[1]) - of_official)
-        for end in (strict, strict_if_right)
-    )
-    items = _items(own, metrics, are_errors)
+    official, strict = _declarations(declared, query, metrics)
+    values = {
+        "official": mains[0].value or 0.0,
+        "strict": mains[1].value or 0.0,
+        "strict_if_right": mains[1].value_if_right or 0.0,
+    }
+    ends = _with_differences(pl.DataFrame([values]), official, strict).row(0, named=True)
+    items = _items(own, official, strict)
     largest = items.head(most).filter(pl.col("difference_least").abs() >= LEAST_DIFFERENCE)
     return TaskDifference(
+        **(ends | values),
         model=scores["model"][0],
         task=declared.id,
         query=query.name,
         official_metric=metrics[0],
-        official=official,
         strict_metric=metrics[1],
-        strict=strict,
-        strict_if_right=strict_if_right,
-        difference_least=least,
-        difference_most=greatest,
         items=len(items),
         apart=int((items["certain"] >= LEAST_DIFFERENCE).sum()),
         apart_most=int((items["possible"] >= LEAST_DIFFERENCE).sum()),
@@ -175,45 +166,36 @@ def _difference(
     )
 
 
-def _items(
-    scores: pl.DataFrame, metrics: tuple[str, str], are_errors: Sequence[bool]
-) -> pl.DataFrame:
+def _items(scores: pl.DataFrame, official: Metric, strict: Metric) -> pl.DataFrame:
     """The items and rounds with a value under both protocols, largest certain difference first.
 
     The columns are the fields of `ItemDifference`; `certain` is the size of the difference whatever
     an unclear answer is, `possible` the largest size that it can have.
     """
-    sides = []
-    for protocol, metric, is_error in zip(PROTOCOLS, metrics, are_errors, strict=True):
-        rows = scores.filter(
-            pl.col("protocol") == protocol,
-            pl.col("metric") == metric,
+    of_official, of_strict = (
+        scores.filter(
+            pl.col("protocol") == metric.protocol,
+            pl.col("metric") == metric.name,
             pl.col("value").is_not_null(),
         ).unique(PLACE, keep="last", maintain_order=True)
-        values = rows["value"].to_numpy()
-        parts = part_columns(rows, if_right=True)
-        is_unclear = (rows["if_right"].list.len() > 0).to_numpy()
-        values_if_right = values.copy()
-        if is_unclear.any():
-            ratios = parts["numerator"][is_unclear] / parts["denominator"][is_unclear]
-            values_if_right[is_unclear] = ratios
-        sides.append(
-            rows.select(pl.col("item").alias("id"), "round").with_columns(
-                pl.Series(protocol, _higher_is_better(values, is_error)),
-                pl.Series(f"{protocol}_if_right", _higher_is_better(values_if_right, is_error)),
-            )
-        )
-    difference = pl.col("strict") - pl.col("official")
+        for metric in (official, strict)
+    )
+    parts = part_columns(of_strict, if_right=True)
+    top, bottom = pl.Series(parts["numerator"]), pl.Series(parts["denominator"])
+    # As `Score.value_if_right`: where there is nothing to count, the value stays.
+    has_range = (pl.col("if_right").list.len() > 0) & pl.lit(bottom != 0)
+    of_strict = of_strict.select(
+        *PLACE,
+        strict="value",
+        strict_if_right=pl.when(has_range).then(pl.lit(top / bottom)).otherwise("value"),
+    )
+    values = of_official.select(*PLACE, official="value").join(
+        of_strict, on=PLACE, maintain_order="left"
+    )
     least, most = pl.col("difference_least"), pl.col("difference_most")
     sizes = least.abs(), most.abs()
     return (
-        sides[0]
-        .join(sides[1], on=["id", "round"], maintain_order="left")
-        .drop("official_if_right")
-        .with_columns(
-            difference_least=difference,
-            difference_most=pl.col("strict_if_right") - pl.col("official"),
-        )
+        _with_differences(values.rename({"item": "id"}), official, strict)
         .with_columns(
             certain=pl.when(least <= 0, most >= 0).then(0.0).otherwise(pl.min_horizontal(*sizes)),
             possible=pl.max_horizontal(*sizes),
@@ -222,9 +204,20 @@ def _items(
     )
 
 
-def _higher_is_better(values: Floats | float, is_error: bool) -> Any:  # noqa: ANN401
-    """Values on the scale where higher is better: of errors, 1 - error, at least 0."""
-    return 1 - np.minimum(1.0, values) if is_error else values
+def _with_differences(values: pl.DataFrame, official: Metric, strict: Metric) -> pl.DataFrame:
+    """Values on the scale where higher is better, and the ends of their difference.
+
+    Of an error that is 1 - error, at least 0.
+    """
+    metrics = {"official": official, "strict": strict, "strict_if_right": strict}
+    return values.with_columns(
+        (1 - pl.col(name).clip(upper_bound=1.0)).alias(name)
+        for name, metric in metrics.items()
+        if not metric.higher_is_better
+    ).with_columns(
+        difference_least=pl.col("strict") - pl.col("official"),
+        difference_most=pl.col("strict_if_right") - pl.col("official"),
+    )
 
 
 def _describe(scores: pl.DataFrame, item: str, number: int, form: AnswerForm, metric: str) -> str:
@@ -244,15 +237,14 @@ def _reading(form: AnswerForm, official: Mapping[str, Score], main: Score) -> It
     rule = explain_origin(main.extracted_from)
     if main.verdict != "ok":
         yield main.verdict
-    whole_text = ("all", "paragraph") if form == "transcription" else ("all",)
     if form in {"letter", "short", "yes-no"}:
         if next(iter(official.values())).value:
             yield _("official finds the answer inside the response")
         else:
             yield _("official does not find the answer as it is written")
-    elif form in {"transcription", "text"} and not (main.extracted_from or "all").startswith(
-        whole_text
-    ):
+    whole_text = ("all", "paragraph") if form == "transcription" else ("all",)
+    is_part = not (main.extracted_from or "all").startswith(whole_text)
+    if form in {"transcription", "text"} and is_part:
         yield _("strict reads {}", rule)
     if form in DECIDED_FORMS and form != "entities":
         if main.extracted:
@@ -268,25 +260,21 @@ def _counts(
     official: Mapping[str, Score], strict: Mapping[str, Score], main: Score
 ) -> Iterator[str]:
     """Clauses on the edits in a transcription, and on the marks or names that are found."""
-    counted = official.get("CR") or official.get("CER")
-    if counted and (extra := counted.stats.get("insertions")):
-        yield _("superfluous characters, which cost official CR nothing: {:,.0f}", extra)
-    if counted and "edits" in counted.stats:
-        edits, length = counted.stats["edits"], counted.stats["length"]
-        yield _("official edits: {:,.0f} of {:,.0f} characters", edits, length)
-    if (error := strict.get("CER")) and (layers := error.stats):
-        exact, script = layers["edits_exact"], layers["edits_script"]
+    if counted := official.get("CR") or official.get("CER"):
+        stats = counted.stats
+        if extra := stats.get("insertions"):
+            yield _("superfluous characters, which cost official CR nothing: {:,.0f}", extra)
+        if "edits" in stats:
+            edits, length = stats["edits"], stats["length"]
+            yield _("official edits: {:,.0f} of {:,.0f} characters", edits, length)
+    if (error := strict.get("CER")) and (stats := error.stats):
+        exact, script = stats["edits_exact"], stats["edits_script"]
         if exact > script:
             yield _("edits by variants or other script: {:,.0f} of {:,.0f}", exact - script, exact)
-        yield _("strict edits: {:,.0f} of {:,.0f} characters", script, layers["length_script"])
+        yield _("strict edits: {:,.0f} of {:,.0f} characters", script, stats["length_script"])
     if "hits" in main.stats:
-        hits, predicted, expected = (main.stats[name] for name in ("hits", "predicted", "expected"))
-        yield _(
-            "strict matches {:,.0f} of {:,.0f} given to {:,.0f} true ones",
-            hits,
-            predicted,
-            expected,
-        )
+        counts = [main.stats[name] for name in ("hits", "predicted", "expected")]
+        yield _("strict matches {:,.0f} of {:,.0f} given to {:,.0f} true ones", *counts)
     recall = official.get("Recall")
     if recall and (recall.value or 0) > 1:
         yield _("official counts repeats: recall {:,.0f}", 100 * (recall.value or 0))

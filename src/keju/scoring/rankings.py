@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from copy import copy
 from functools import cached_property
+from itertools import groupby
 
 from msgspec.structs import replace
 
@@ -136,15 +137,11 @@ class Gallery(ScoringSample):
             return Reading("none")
         ranks = {place: -1.0 if value is None else value for place, value in values.items()}
         order = sorted(values, key=lambda place: (-ranks[place], place))[:_SHOWN]
-        text = ""
-        previous = None
-        for place in order:
-            value = values[place]
-            if previous is not None:
-                text += " = " if values[previous] == value else " > "
-            text += f"{place} (–)" if value is None else f"{place} ({value:g})"
-            previous = place
-        text += " …" if len(values) > _SHOWN else ""
+        tied = []
+        for value, places in groupby(order, key=values.get):
+            shown = "–" if value is None else f"{value:g}"
+            tied.append(" = ".join(f"{place} ({shown})" for place in places))
+        text = " > ".join(tied) + (" …" if len(values) > _SHOWN else "")
         return Reading("read", text, f"answers to {self.candidates:,} pairs")
 
     @property

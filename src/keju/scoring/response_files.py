@@ -22,11 +22,11 @@ ReadResponses = Callable[[Path], Iterable[ScoringSample | tuple[Item, str | None
 def _read_samples(form: str, read: ReadResponses, path: Path) -> list[ScoringSample]:
     returned: object = read(path)
     if isinstance(returned, str) or not isinstance(returned, Iterable):
-        raise _make_pairs_error(form, type(returned).__name__)
+        raise _not_pairs(form, type(returned).__name__)
     return [_make_sample(form, pair, path) for pair in returned]
 
 
-def _make_pairs_error(form: str, returned: str) -> PluginError:
+def _not_pairs(form: str, returned: str) -> PluginError:
     return PluginError(
         "the form of response files {!r} returned {}, not pairs of an Item and a str (None without "
         "a response)",
@@ -36,22 +36,21 @@ def _make_pairs_error(form: str, returned: str) -> PluginError:
 
 
 def _make_sample(form: str, pair: object, path: Path) -> ScoringSample:
-    if isinstance(pair, ScoringSample):
-        return pair
-    if isinstance(pair, Struct):
-        raise DataError(
-            "it has answers without their items",
-            file=path,
-            hint="Add it to a run: keju run DATASET --model replay:FILE",
-        )
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise _make_pairs_error(form, type(pair).__name__)
-    item, text = pair
-    if not isinstance(item, Item) or not isinstance(text, str | None):
-        kinds = " and ".join(type(each).__name__ for each in pair)
-        raise _make_pairs_error(form, f"a pair of {kinds}")
-    response = text_response(item, text, path.stem, f"{item.task}/{item.id}")
-    return ScoringSample(item, response, Defect(in_file=True))
+    match pair:
+        case ScoringSample():
+            return pair
+        case Struct():
+            raise DataError(
+                "it has answers without their items",
+                file=path,
+                hint="Add it to a run: keju run DATASET --model replay:FILE",
+            )
+        case (Item() as item, (str() | None) as text):
+            response = text_response(item, text, path.stem, f"{item.task}/{item.id}")
+            return ScoringSample(item, response, Defect(in_file=True))
+        case (first, second):
+            raise _not_pairs(form, f"a pair of {type(first).__name__} and {type(second).__name__}")
+    raise _not_pairs(form, type(pair).__name__)
 
 
 FORMS: Registry[ReadResponses] = Registry("form of response files", GROUP, list_provided(GROUP))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product, starmap
 from statistics import fmean, median
 
 from keju.items import AnswerForm
@@ -73,14 +74,12 @@ def _accepted_answers(sample: ScoringSample) -> tuple[Sequence[str], Sequence[st
     return (sample.reference, *sample.item.also_accepted), answers
 
 
-@_strict(
+_strict(
     "Acc",
     "accuracy: 1 if the one extracted option is right; an unparsable answer is wrong",
     form="letter",
     prepare=ONE_LETTER,
-)
-def _right_letter(reference: str, answer: str | None) -> float:
-    return float(answer == reference)
+)(lambda reference, answer: float(answer == reference))
 
 
 @_strict(
@@ -96,16 +95,12 @@ def _right_letter_above_chance(reference: str, answer: str | None, offered: int)
     return 1.0 if answer == reference else -1 / (offered - 1)
 
 
-@_strict(
+_strict(
     "ExactMatch",
     "1 if the extracted answer is the reference or an accepted one; numbers are compared by value",
     form="short",
     prepare=COUNTED._replace(inputs=_accepted_answers),
-)
-def _exact_match(references: Sequence[str], answers: Sequence[str]) -> float:
-    return float(
-        any(same_short(reference, answer) for reference in references for answer in answers)
-    )
+)(lambda references, answers: float(any(starmap(same_short, product(references, answers)))))
 
 
 # Yes or no, counts and boxes.
@@ -135,21 +130,19 @@ def right_polarity(truth: str, taken: str | None) -> MetricValue:
     return mean(float(taken == truth), positive=float(truth == "Yes"))
 
 
-@_strict(
-    "CountAcc",
-    "1 - relative error of the count, at least 0; an answer without a number gets 0",
-    form="number",
-    prepare=ONE_NUMBER,
+_number = partial(_strict, form="number", prepare=ONE_NUMBER)
+
+
+@_number(
+    "CountAcc", "1 - relative error of the count, at least 0; an answer without a number gets 0"
 )
 def _count_accuracy(truth: float, stated: float | None) -> float:
     return 1 - min(1.0, relative_error(truth, stated))
 
 
-@_strict(
+@_number(
     "MedRE",
     "relative error of the count",
-    form="number",
-    prepare=ONE_NUMBER,
     over=Pooling(
         "the median over the items",
         lambda scored: median(stats["numerator"] for stats in scored),
@@ -162,19 +155,14 @@ def relative_error(truth: float, stated: float | None) -> float:
     return 1.0 if stated is None else relative_error_of(truth, stated)
 
 
-_strict(
-    "mIoU",
-    "sum of the IoU of boxes matched one to one / the greater number of boxes",
-    form="boxes",
-    prepare=BOXES,
-)(mean_iou)
+_boxes = partial(_strict, form="boxes", prepare=BOXES)
+
+_boxes("mIoU", "sum of the IoU of boxes matched one to one / the greater number of boxes")(mean_iou)
 
 
-@_strict(
+@_boxes(
     "F1_IoU",
     "F1 of the boxes found, mean over IoU thresholds .5 to .95",
-    form="boxes",
-    prepare=BOXES,
     over=Pooling("boxes of all items together"),
 )
 def _overlap_f1(truth: Boxes, predicted: Boxes) -> MetricValue:
@@ -290,14 +278,11 @@ def _chrf_of_characters(reference: str, answer: str) -> float:
     return chrf_of_counts(counts[1:] if counts[1].expected else counts)
 
 
-@_text(
+_text(
     "BLEU_char",
     "BLEU-4 of characters, method-1 smoothing",
     prepare=SCRIPT._replace(name="script>chars"),
-)
-def _bleu_of_characters(reference: str, answer: str) -> float:
-    truth, text = ("".join(each.split()) for each in (reference, answer))
-    return sentence_bleu(truth, text)
+)(lambda *texts: sentence_bleu(*("".join(text.split()) for text in texts)))
 
 
 _SCRIPT_ONCE = SCRIPT._replace(
@@ -320,12 +305,8 @@ matched_above_floor = partial(
 """For benchmarks whose answers are in another language, with another encoder."""
 
 matched_above_floor()(token_match_f1_above_floor)
-_text(
-    "cosine_floor",
-    f"cosine of sentence vectors, {_RESCALED}",
-    encoder="minilm",
-    prepare=ANSWER_ONCE,
-)(sentence_cosine_above_floor)
+_text("cosine_floor", f"cosine of sentence vectors, {_RESCALED}", encoder="minilm",
+      prepare=ANSWER_ONCE)(sentence_cosine_above_floor)  # fmt: skip
 
 
 # Transcriptions: character error rates and rates of matched characters.
@@ -336,28 +317,28 @@ _LAYERED = COUNTED._replace(inputs=lambda case: (transcription_pairs(case), best
 _EDITS = COUNTED._replace(inputs=lambda case: (best_edit_counts(case),))
 """For functions of the edit counts alone; `COUNTED` is for functions of reference and answer."""
 
-_EDITS_OF_ALL = Pooling("edits of all items over their true characters")
-
-_transcription = partial(_strict, form="transcription", prepare=COUNTED)
-
-
-@_transcription(
+_strict(
     "CharAcc",
     "character accuracy: 1 - edits / true characters, at least 0; an added character costs as much "
     "as a wrong one",
+    form="transcription",
     prepare=_EDITS,
+)(lambda counts: 1 - min(1.0, counts.distance / counts.expected))
+
+_error = partial(
+    _strict,
+    form="transcription",
+    prepare=COUNTED,
+    over=Pooling("edits of all items over their true characters"),
+    higher_is_better=False,
 )
-def _character_accuracy(counts: EditCounts) -> float:
-    return 1 - min(1.0, counts.distance / counts.expected)
 
 
-@_transcription(
+@_error(
     "CER",
     "character error rate: edit distance / true characters",
     prepare=_LAYERED,
-    over=_EDITS_OF_ALL,
     worst=1.0,
-    higher_is_better=False,
 )
 def _error_rate(pairs: dict[Layer, Pair], _counts: EditCounts) -> MetricValue:
     """CER at the last layer, with edits and length at each layer (`edits_exact` …)."""
@@ -369,25 +350,18 @@ def _error_rate(pairs: dict[Layer, Pair], _counts: EditCounts) -> MetricValue:
     return ratio(edits, length, edits / length, **stats)
 
 
-@_transcription(
+@_error(
     "CER_recognition",
     "recognition error: the CER if the characters read could be in any order ((the longer length - "
     "the characters in common) / true characters)",
-    over=_EDITS_OF_ALL,
     worst=1.0,
-    higher_is_better=False,
 )
 def _recognition_error(reference: str, answer: str) -> MetricValue:
     parts = error_parts(reference, answer)
     return ratio(parts.recognition, parts.expected, parts.recognition_error)
 
 
-@_transcription(
-    "CER_layout",
-    "layout error: CER minus the recognition error",
-    over=_EDITS_OF_ALL,
-    higher_is_better=False,
-)
+@_error("CER_layout", "layout error: CER minus the recognition error")
 def _layout_error(reference: str, answer: str) -> MetricValue:
     parts = error_parts(reference, answer)
     return ratio(parts.layout, parts.expected, parts.layout_error)
