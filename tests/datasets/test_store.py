@@ -12,7 +12,8 @@ import pytest
 from filelock import FileLock
 from msgspec.structs import replace
 
-from keju.datasets.store import Dataset, DatasetWriter, items_hash, write_items
+from keju.datasets.store import Dataset, DatasetWriter, items_hash
+from keju.datasets.table import write_items
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item, Line
 from tests.support.small_datasets import ABOUT, picture
@@ -59,7 +60,7 @@ def test_a_full_disk_is_not_laid_to_the_image_that_is_copied(tmp_path: Path, mon
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("keju.datasets.writing._store", full)
+    monkeypatch.setattr("keju.datasets.store._store", full)
     writer = DatasetWriter(tmp_path / "two", **ABOUT)
     with pytest.raises(DataError, match=r"two.*cannot be written: No space left.*Free disk space"):
         writer.link_image(tmp_path / "one" / ref.path, ref, copy=True)

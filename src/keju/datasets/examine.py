@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from keju.datasets.manifest import IMAGES, ITEMS, MANIFEST, PARTITIONED
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import (
     Detection,
@@ -24,8 +23,8 @@ from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
 from keju.datasets.readers.draft import Drafted, mapping_text
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing, Obstacle
+from keju.datasets.store import IMAGES, ITEMS, MANIFEST, PARTITIONED, DatasetWriter
 from keju.datasets.table import part_name
-from keju.datasets.writing import DatasetWriter
 from keju.definitions import file_of
 from keju.errors import DataError, KejuError, UsageError
 from keju.files import sha256_bytes, write_atomic

@@ -17,8 +17,7 @@ from keju.datasets.checks import (
     check_texts,
     first_name,
 )
-from keju.datasets.manifest import HASHED_HEAD, MANIFEST, hashed_line
-from keju.datasets.store import Dataset
+from keju.datasets.store import HASHED_HEAD, MANIFEST, Dataset, hashed_line
 from keju.datasets.table import iter_items
 from keju.errors import DataError
 from keju.images import probe_image

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from keju.datasets.manifest import write_definitions
 from keju.datasets.packed import write_packed
-from keju.datasets.store import Dataset
+from keju.datasets.store import Dataset, items_writer, write_definitions
 from keju.datasets.table import BATCH_ROWS
 from keju.datasets.writers.base import Writer
-from keju.datasets.writing import items_writer
 from keju.files import write_json
 from keju.items import ImageRef
 
@@ -23,7 +21,7 @@ OUT/
 Nothing is skipped. The folder is itself a dataset, which keju runs and validates."""
 
 ITEM_ROWS = 32
-"""Rows in a group of items: one item is read in a millisecond or two."""
+"""Rows in a group of items: a viewer of the table reads a few of them without the others."""
 
 MANY_ITEMS = 50_000
 """With more items the groups are larger: each adds about 4 KB to what every reader loads first."""
