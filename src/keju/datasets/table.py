@@ -117,26 +117,29 @@ def _line_of(item: Item) -> bytes:
 
 
 def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
-    """Copy those items of a table that keju wrote into another, in their order and unchanged.
+    """Copy those items of a table into another, in their order and unchanged.
 
     The rows are not converted to items, which for a large table would take ten times as long.
     """
     import pyarrow as pa  # noqa: PLC0415
 
     wanted_ids = frozenset(ids)
+    empty = arrow_schema().empty_table()
     with TableWriter(target) as writer:
-        waiting = arrow_schema().empty_table()
+        waiting = empty
         for part, batch in _iter_batches(source):
             with reporting_damage(part):
                 # From bytes, because `pa.array` imports pandas where it is installed (40 MB).
                 chosen = bytes(name in wanted_ids for name in batch["id"].to_pylist())
                 flags = pa.Array.from_buffers(pa.uint8(), len(chosen), [None, pa.py_buffer(chosen)])
                 rows = pa.Table.from_batches([batch.filter(flags.cast(pa.bool_()))])
+                # Columns that an older table lacks are null.
+                rows = pa.concat_tables([empty, rows], promote_options="permissive")
                 # Batches that became small share a row group.
                 waiting = pa.concat_tables([waiting, rows.cast(arrow_schema())])
             if waiting.num_rows >= BATCH_ROWS:
                 writer.write(waiting)
-                waiting = waiting.slice(0, 0)
+                waiting = empty
         writer.write(waiting)
 
 
