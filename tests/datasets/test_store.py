@@ -213,9 +213,9 @@ def test_a_dataset_reached_through_a_link_is_still_itself(make: Callable[..., Da
 
 def test_a_writer_touches_no_folder_that_holds_something_else(tmp_path: Path) -> None:
     (tmp_path / "letters.txt").write_text("mine")
-    with pytest.raises(UsageError, match="the folder is not empty"):
+    with pytest.raises(UsageError, match="not an empty folder"):
         DatasetWriter(tmp_path, **ABOUT)
-    with pytest.raises(UsageError, match="not a folder"):
+    with pytest.raises(UsageError, match="not an empty folder"):
         DatasetWriter(tmp_path / "letters.txt", **ABOUT)
     assert files(tmp_path) == {"letters.txt"}
 

@@ -636,12 +636,10 @@ def begin_with_images(path: Path, earlier: Path) -> None:
 def _take_folder(path: Path) -> FileLock:
     check_local(path)
     marker = path / UNFINISHED
-    if path.exists() and not path.is_dir():
-        raise UsageError("{}: not a folder. Choose another --out", path)
     if (path / MANIFEST).exists():
         raise UsageError("{}: already contains a dataset. Choose another --out, or remove it", path)
-    if path.is_dir() and not marker.exists() and any(path.iterdir()):
-        raise UsageError("{}: the folder is not empty. Choose another --out", path)
+    if path.exists() and not marker.exists() and (path.is_file() or any(path.iterdir())):
+        raise UsageError("{}: not an empty folder. Choose another --out", path)
     path.mkdir(parents=True, exist_ok=True)
     return locked_file(
         marker, busy=_("{}: another import is writing there. Wait for it to end", path)

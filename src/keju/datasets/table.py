@@ -95,7 +95,7 @@ def arrow_table(items: Sequence[Item]) -> pa.Table:
 
     # By way of JSON, because arrow imports pandas for Python values, where it is installed (40 MB).
     options = json.ParseOptions(explicit_schema=arrow_schema(is_large=False))
-    tables = [arrow_schema().empty_table()]
+    tables = [pa.Table.from_batches([], arrow_schema())]
     try:
         for start in range(0, len(items), _FEW):
             lines = b"".join(map(_line_of, items[start : start + _FEW]))
@@ -124,7 +124,7 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
     import pyarrow as pa  # noqa: PLC0415
 
     wanted_ids = frozenset(ids)
-    empty = arrow_schema().empty_table()
+    empty = pa.Table.from_batches([], arrow_schema())
     with TableWriter(target) as writer:
         waiting = empty
         for part, batch in _iter_batches(source):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from keju.datasets.packed import write_packed
-from keju.datasets.store import Dataset, items_writer, write_definitions
+from keju.datasets.store import MANIFEST, Dataset, items_writer, write_definitions
 from keju.datasets.table import BATCH_ROWS
 from keju.datasets.writers.base import Writer
 from keju.files import write_json
@@ -27,7 +26,7 @@ MANY_ITEMS = 50_000
 """With more items the groups are larger: each adds about 4 KB to what every reader loads first."""
 
 
-def write_parquet(dataset: Dataset, out: Path) -> Iterator[str]:
+def write_parquet(dataset: Dataset, out: Path) -> tuple[str, ...]:
     """Write items and images; nothing is skipped, so there are no notes."""
     benchmarks = set()
     refs: dict[str, ImageRef] = {}
@@ -39,8 +38,8 @@ def write_parquet(dataset: Dataset, out: Path) -> Iterator[str]:
             refs.update((ref.path, ref) for ref in item.images)
     write_packed(refs.values(), dataset.image_bytes, out)
     write_definitions(out, benchmarks)
-    write_json(out / "dataset.json", dataset.manifest)
-    yield from ()
+    write_json(out / MANIFEST, dataset.manifest)
+    return ()
 
 
 WRITER = Writer("parquet", "keju's own items and images, in tables", LAYOUT, write_parquet)
