@@ -229,11 +229,8 @@ def _describe_use(item: Item, query: Query, *, of_pairs: bool) -> Iterator[Text]
             hint="Import again with the images beside it, if you have them",
         )
     if item.draft and not of_pairs and not has_reference(item):
-        yield _(
-            "a draft of {} without answer",
-            item.task,
-            hint="Have a model draft it (keju build draft) or people write it (keju build review)",
-        )
+        hint = _("Have a model draft it (keju build draft) or people write it (keju build review)")
+        yield _("a draft of {} without answer", item.task, hint=hint)
     if unscored_reason(item) == NO_REFERENCE:
         hint = _("Import again with the answers, if you have them")
         if query.form == "text":
@@ -269,12 +266,9 @@ def _check_gallery(item: Item) -> Iterator[Text]:
             hint="Add its candidates as images",
         )
     elif not all(1 <= place <= candidates for place in item.relevant):
-        yield _(
-            "relevant {}, but the candidates are 1 to {}",
-            list(item.relevant)[:5],
-            candidates,
-            hint="Use the position of each candidate after the first image, from 1",
-        )
+        places = list(item.relevant)[:5]
+        hint = _("Use the position of each candidate after the first image, from 1")
+        yield _("relevant {}, but the candidates are 1 to {}", places, candidates, hint=hint)
 
 
 def _check_answer(item: Item, query: Query) -> Iterator[Text]:
@@ -296,25 +290,17 @@ def _check_options(item: Item) -> Iterator[Text]:
         )
         return
     if item.answer.strip() and item.answer not in choices:
-        yield _(
-            "the answer {!r} is not one of the letters {}",
-            item.answer[:20],
-            "".join(choices),
-            hint="Write the letter of the right option",
-        )
+        answer, letters = item.answer[:20], "".join(choices)
+        hint = _("Write the letter of the right option")
+        yield _("the answer {!r} is not one of the letters {}", answer, letters, hint=hint)
     first: dict[str, str] = {}
     for letter, option in zip(choices, options, strict=True):
         text = "".join(option.split())
         if not text:
             yield _("option {} is empty", letter, hint="Fill it in, or remove it")
         elif text in first:
-            yield _(
-                "options {} and {} are the same: {!r}",
-                first[text],
-                letter,
-                option[:20],
-                hint="Change one of them",
-            )
+            places = first[text], letter, option[:20]
+            yield _("options {} and {} are the same: {!r}", *places, hint="Change one of them")
         first.setdefault(text, letter)
 
 
@@ -322,12 +308,8 @@ def _check_boxes(item: Item) -> Iterator[Text]:
     size = (item.images[0].width, item.images[0].height) if item.images else None
     for number, box in enumerate(item.boxes, start=1):
         if fault := box_fault(box, size):
-            yield _(
-                "box {} {}",
-                number,
-                fault,
-                hint="Draw it again: left < right, top < bottom, inside the image",
-            )
+            hint = _("Draw it again: left < right, top < bottom, inside the image")
+            yield _("box {} {}", number, fault, hint=hint)
 
 
 def box_fault(box: Box, size: tuple[int, int] | None) -> str:
@@ -351,25 +333,16 @@ def text_fault(text: str) -> Text | None:
     is_placeholder = bool(_PLACEHOLDER.fullmatch(bare))
     for kind, pattern in _MARKUP.items() if not is_placeholder else ():
         if match := pattern.search(text):
-            return _(
-                "the text contains {} ({!r})",
-                kind,
-                " ".join(text[match.start() :].split())[:20],
-                hint="Save it as plain text (.txt, UTF-8)",
-            )
+            excerpt = " ".join(text[match.start() :].split())[:20]
+            hint = _("Save it as plain text (.txt, UTF-8)")
+            return _("the text contains {} ({!r})", kind, excerpt, hint=hint)
     if is_placeholder or _INSIDE.search(text):
-        return _(
-            "the text is a placeholder ({!r})",
-            shown,
-            hint="Write what the image shows, or drop it",
-        )
+        hint = _("Write what the image shows, or drop it")
+        return _("the text is a placeholder ({!r})", shown, hint=hint)
     # Radicals count, and characters for private use, as rare ideographs are.
     if shown and not any(is_han(char) or _LIKE_HAN.match(char) for char in text):
-        return _(
-            "the text has no Chinese character ({!r})",
-            shown,
-            hint="Check that it is the right file",
-        )
+        hint = _("Check that it is the right file")
+        return _("the text has no Chinese character ({!r})", shown, hint=hint)
     return None
 
 

@@ -106,12 +106,19 @@ class Packed(dict[str, "tuple[str, ParquetFile, int, int]"]):
     """
 
     def __init__(self, folder: Path, files: Iterable[tuple[str, Any]] | None = None) -> None:
+        from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
+
         super().__init__()
         self._lock = threading.Lock()
         self._last: tuple[ParquetFile, int, pa.Table] | None = None
         for name, file in files or [(str(path), path) for path in sorted(folder.glob(TABLES))]:
             with reporting_damage(name):
-                table = _open_table(name, file)
+                table = ParquetFile(file, memory_map=isinstance(file, Path))
+                columns = table.schema_arrow.names
+                if not {"path", "image"} <= set(columns):
+                    found = ", ".join(columns)
+                    problem = _("expected the columns path, image; found {}", found)
+                    raise DataError(problem, file=name, hint=_EXPORT_AGAIN)
                 for group in range(table.num_row_groups):
                     paths = table.read_row_group(group, columns=["path"]).column(0).to_pylist()
                     for row, path in enumerate(paths):
@@ -131,18 +138,3 @@ class Packed(dict[str, "tuple[str, ParquetFile, int, int]"]):
         if not isinstance(data, bytes):
             raise DataError("the cell has no image", file=name, item=path, hint=_EXPORT_AGAIN)
         return data
-
-
-def _open_table(name: str, file: Any) -> ParquetFile:  # noqa: ANN401 - a path or an open file
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
-
-    table = ParquetFile(file, memory_map=isinstance(file, Path))
-    columns = table.schema_arrow.names
-    if not {"path", "image"} <= set(columns):
-        raise DataError(
-            "expected the columns path, image; found {}",
-            ", ".join(columns),
-            file=name,
-            hint=_EXPORT_AGAIN,
-        )
-    return table

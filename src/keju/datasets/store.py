@@ -216,13 +216,9 @@ class Dataset:
             raise UsageError(_describe_missing(path))
         manifest = read_json(file, DatasetManifest)
         if manifest.format != FORMAT:
-            raise DataError(
-                "format {!r}, but this version of keju reads {!r}",
-                manifest.format,
-                FORMAT,
-                file=file,
-                hint="Use the keju version that wrote it",
-            )
+            formats = manifest.format, FORMAT
+            problem = _("format {!r}, but this version of keju reads {!r}", *formats)
+            raise DataError(problem, file=file, hint="Use the keju version that wrote it")
         know_stored(folder)
         return cls(path, manifest, objects, folder)
 
@@ -259,12 +255,8 @@ class Dataset:
             digest.update(hashed_line(item))
             yield item
         if digest.hexdigest() != self.manifest.hash:
-            raise DataError(
-                "the items are not those that {} describes (their hash differs)",
-                MANIFEST,
-                file=self.items_path,
-                hint="Import the dataset again",
-            )
+            problem = _("the items are not those that {} describes (their hash differs)", MANIFEST)
+            raise DataError(problem, file=self.items_path, hint="Import the dataset again")
 
     def __len__(self) -> int:
         return self.manifest.items
@@ -325,12 +317,9 @@ class Dataset:
             except (OSError, RuntimeError):
                 unsafe = True
         if unsafe:
-            raise DataError(
-                "the path of an image must be inside the dataset",
-                file=self.path,
-                item=repr(ref.path),
-                hint="Import the dataset again",
-            )
+            problem = _("the path of an image must be inside the dataset")
+            hint = _("Import the dataset again")
+            raise DataError(problem, file=self.path, item=repr(ref.path), hint=hint)
 
     def image_bytes(self, ref: ImageRef) -> bytes:
         """The bytes of an image, as they were imported."""
@@ -365,12 +354,9 @@ class Dataset:
 def _describe_missing(path: Path) -> Text:
     """Why a path is not a dataset directory, and the command that creates one."""
     place = shell_quoted(str(path))
-    if (path / "dataset" / MANIFEST).is_file():
-        return _(
-            "{}: this is the folder of a build, not a dataset. Its dataset is {}",
-            path,
-            path / "dataset",
-        )
+    build = path / "dataset"
+    if (build / MANIFEST).is_file():
+        return _("{}: this is the folder of a build, not a dataset. Its dataset is {}", path, build)
     if (path / UNFINISHED).exists():
         return _(
             "{}: the import into this directory did not finish. Run the same keju data import "

@@ -200,12 +200,8 @@ def as_stored(item: Item) -> Item:
     try:
         return msgspec.json.decode(msgspec.json.encode(item), type=Item)
     except (UnicodeEncodeError, TypeError, msgspec.MsgspecError) as error:
-        raise DataError(
-            "the item cannot be stored: {}",
-            error,
-            item=ascii(item.id),
-            hint="Correct it in the source",
-        ) from None
+        problem = _("the item cannot be stored: {}", error, hint="Correct it in the source")
+        raise DataError(problem, item=ascii(item.id)) from None
 
 
 class TableWriter(AbstractContextManager["TableWriter"]):
@@ -353,12 +349,9 @@ def _open_file(path: Path) -> ParquetFile:
     if not {"id", "benchmark", "task"} <= set(columns) <= set(fields) or len(set(columns)) < len(
         columns
     ):
-        raise DataError(
-            "not a table of items: expected the columns {}; found {}",
-            ", ".join(fields),
-            ", ".join(names[:20]),
-            file=path,
-        )
+        lists = ", ".join(fields), ", ".join(names[:20])
+        problem = _("not a table of items: expected the columns {}; found {}", *lists)
+        raise DataError(problem, file=path)
     return file
 
 
