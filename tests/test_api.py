@@ -93,7 +93,7 @@ TYPES = {
         "to_frame",
         "to_dict",
     },
-    "Dataset": {"items", "item", "image_bytes", "to_frame", "manifest", "path"},
+    "Dataset": {"items", "image_bytes", "to_frame", "manifest", "path"},
     "Item": {"id", "task", "images", "question", "options", "answer", "lines", "group", "metadata"},
     "Leaderboard": {"overall", "domains", "tasks", "notes", "to_frame", "to_pandas"},
     "Line": {"id", "text", "polygon", "box", "kind"},

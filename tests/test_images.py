@@ -22,7 +22,7 @@ from keju.images import (
     probe_image,
     thumbnail,
 )
-from tests.support.image_bombs import framed_gif, paged_tiff, scanned_jpeg, scans_of
+from tests.support.image_bombs import framed_gif, framed_png, paged_tiff, scanned_jpeg, scans_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:PIL", "ignore::RuntimeWarning:PIL")
 
@@ -99,9 +99,8 @@ def test_a_png_whose_body_has_rotted_is_refused() -> None:
         (b"", "the file is empty"),
         (b"<!DOCTYPE html><html><body>404</body></html>", "a web page, not an image"),
         (b"\xef\xbb\xbf\n <HTML>", "a web page, not an image"),
-        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "XML"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not an image in a format"),
         (b"%PDF-1.7\n", "a PDF"),
-        (b"version https://git-lfs.github.com/spec/v1\n", "Git LFS pointer"),
         (b"\xff\xd8\xff", "not an image|truncated"),
         (b"\x00" * 4096, "not an image in a format that keju reads"),
     ],
@@ -247,6 +246,7 @@ def test_one_changed_byte_anywhere_gives_a_picture_or_a_data_error() -> None:
         (scanned_jpeg(6000, 120), "more than 111 scans of 36 megapixels"),
         (framed_gif(MOST_FRAMES + 1), "more than 10,000 frames"),
         (framed_gif(MOST_FRAMES + 1, side=19_000), "more than 10,000 frames"),
+        (framed_png(2**31 - 1), "more than 10,000 frames"),
         (paged_tiff(MOST_FRAMES + 1), "more than 10,000 frames"),
     ],
 )

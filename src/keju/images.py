@@ -12,8 +12,9 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -154,14 +155,11 @@ def _describe_other_file(source: bytes | Path) -> str:
         with source.open("rb") as stream:
             source = stream.read(512)
     head = source[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    beginnings = {
-        (b"<!doctype html", b"<html", b"<head", b"<body"): _("a web page, not an image"),
-        (b"<?xml", b"<svg"): _("XML, not a raster image"),
-        (b"%pdf",): _("a PDF, not an image"),
-        (b"version https://git-lfs",): _("a Git LFS pointer, not the image itself"),
-    }
-    texts = (text for begin, text in beginnings.items() if head.startswith(begin))
-    return next(texts, _("not an image in a format that keju reads"))
+    if head.startswith((b"<!doctype html", b"<html", b"<head", b"<body")):
+        return _("a web page, not an image")
+    if head.startswith(b"%pdf"):
+        return _("a PDF, not an image")
+    return _("not an image in a format that keju reads")
 
 
 def open_header(source: bytes | Path, *, name: str) -> Image.Image:
@@ -175,8 +173,7 @@ def open_header(source: bytes | Path, *, name: str) -> Image.Image:
     opened = io.BytesIO(source) if isinstance(source, bytes) else source
     image = Image.open(opened, formats=_FORMATS)
     if _is_part(image):
-        pages = (frame for frame in _walk_frames(image) if not _is_part(image))
-        image.seek(next(pages, 0))
+        frames_of(image, name=name)
     width, height = image.size
     if width * height > MAX_PIXELS:
         raise Image.DecompressionBombError
@@ -219,27 +216,23 @@ def frames_of(image: Image.Image, *, name: str) -> tuple[int, ...]:
     """
     if image.format == "MPO" or not getattr(image, "is_animated", False):
         return (0,)
-    frames = [(number, _is_part(image)) for number in _walk_frames(image)]
-    pages = [number for number, is_part in frames if not is_part] or [0]
+    seek: Callable[[int], None] | None = None
+    parts: list[bool] = []
+    if isinstance(image, GifImagePlugin.GifImageFile):
+        seek = partial(image._seek, update_image=False)  # Like `n_frames`; `seek` would decode.
+    elif isinstance(image, TiffImagePlugin.TiffImageFile):
+        seek = image.seek
+    else:  # The header has their number, and may exaggerate.
+        parts = [False] * min(int(getattr(image, "n_frames", 1)), MOST_FRAMES + 1)
+    with suppress(EOFError):
+        while seek and len(parts) <= MOST_FRAMES:
+            seek(len(parts))
+            parts.append(_is_part(image))
+    pages = [number for number, is_part in enumerate(parts) if not is_part] or [0]
     image.seek(pages[0])
-    if len(frames) > MOST_FRAMES:
+    if len(parts) > MOST_FRAMES:
         raise DataError("more than {:,} frames", MOST_FRAMES, file=name, hint="Split the file")
     return tuple(pages)
-
-
-def _walk_frames(image: Image.Image) -> Iterator[int]:
-    """Yield the numbers of frames, up to one more than the limit; a TIFF is at each of them."""
-    if not isinstance(image, GifImagePlugin.GifImageFile | TiffImagePlugin.TiffImageFile):
-        yield from range(int(getattr(image, "n_frames", 1)))
-        return
-    with suppress(EOFError):
-        for number in range(MOST_FRAMES + 1):
-            if isinstance(image, GifImagePlugin.GifImageFile):
-                # Like `n_frames`; `seek` would decode.
-                image._seek(number, update_image=False)
-            else:
-                image.seek(number)
-            yield number
 
 
 def _is_part(image: Image.Image) -> bool:

@@ -11,7 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from keju.datasets.readers import Imported, import_dataset
-from keju.datasets.store import Dataset, read_items, write_items
+from keju.datasets.store import Dataset
+from keju.datasets.table import read_items, write_items
 from keju.datasets.validate import validate
 from keju.errors import DataError
 from keju.items import Item, Line

@@ -12,7 +12,8 @@ import pytest
 from filelock import FileLock
 from msgspec.structs import replace
 
-from keju.datasets.store import Dataset, DatasetWriter, items_hash, write_items
+from keju.datasets.store import Dataset, DatasetWriter, items_hash
+from keju.datasets.table import write_items
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item, Line
 from tests.support.small_datasets import ABOUT, picture
@@ -59,7 +60,7 @@ def test_a_full_disk_is_not_laid_to_the_image_that_is_copied(tmp_path: Path, mon
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("keju.datasets.writing._store", full)
+    monkeypatch.setattr("keju.datasets.store._store", full)
     writer = DatasetWriter(tmp_path / "two", **ABOUT)
     with pytest.raises(DataError, match=r"two.*cannot be written: No space left.*Free disk space"):
         writer.link_image(tmp_path / "one" / ref.path, ref, copy=True)
@@ -212,9 +213,9 @@ def test_a_dataset_reached_through_a_link_is_still_itself(make: Callable[..., Da
 
 def test_a_writer_touches_no_folder_that_holds_something_else(tmp_path: Path) -> None:
     (tmp_path / "letters.txt").write_text("mine")
-    with pytest.raises(UsageError, match="the folder is not empty"):
+    with pytest.raises(UsageError, match="not an empty folder"):
         DatasetWriter(tmp_path, **ABOUT)
-    with pytest.raises(UsageError, match="not a folder"):
+    with pytest.raises(UsageError, match="not an empty folder"):
         DatasetWriter(tmp_path / "letters.txt", **ABOUT)
     assert files(tmp_path) == {"letters.txt"}
 

@@ -222,7 +222,7 @@ def test_two_columns_of_one_name_are_a_data_error(tmp_path: Path) -> None:
     texts = pa.array(["a"])
     names = ["id", "benchmark", "task", "answer", "answer"]
     pq.write_table(pa.Table.from_arrays([texts] * 5, names), tmp_path / "items.parquet")
-    with pytest.raises(DataError, match="'answer' exists twice"):
+    with pytest.raises(DataError, match="found id, benchmark, task, answer, answer"):
         read_items(tmp_path / "items.parquet")
 
 
@@ -230,3 +230,6 @@ def test_columns_with_a_default_may_be_absent(tmp_path: Path) -> None:
     frame = pl.DataFrame({"id": ["a"], "benchmark": ["MCS-Bench"], "task": ["T1"]})
     (tmp_path / "items.parquet").write_bytes(parquet(frame))
     assert read_items(tmp_path / "items.parquet") == [item()]
+    copy_items(tmp_path / "items.parquet", tmp_path / "copy.parquet", ["a"])
+    assert read_items(tmp_path / "copy.parquet") == [item()]
+    assert pq.read_schema(tmp_path / "copy.parquet").equals(arrow_schema())

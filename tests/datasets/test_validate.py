@@ -14,7 +14,8 @@ from PIL import Image
 
 from keju.datasets import validate as room
 from keju.datasets.checks import Finding, check_item
-from keju.datasets.store import Dataset, DatasetWriter, items_hash, read_items, write_items
+from keju.datasets.store import Dataset, DatasetWriter, items_hash
+from keju.datasets.table import read_items, write_items
 from keju.datasets.validate import validate
 from keju.errors import UsageError
 from keju.files import sha256_bytes

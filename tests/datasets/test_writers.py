@@ -172,12 +172,9 @@ def test_a_folder_of_tables_is_itself_a_dataset(tables: Path) -> None:
     items = ours.items()
     assert theirs.items() == items
     for item in items[::17]:
-        assert theirs.item(item.id) == item
         for ref in item.images:
             assert theirs.image_bytes(ref) == ours.image_bytes(ref)
     assert list(validate(tables)) == []
-    with pytest.raises(DataError, match=r"items\.parquet: nobody: no item has this id"):
-        theirs.item("nobody")
 
 
 def test_images_lie_in_small_groups_uncompressed_and_known_as_pictures(tables: Path) -> None:

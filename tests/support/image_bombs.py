@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import zlib
 
 from PIL import Image
 
@@ -46,3 +47,13 @@ def paged_tiff(pages: int) -> bytes:
             out += struct.pack("<HHII", tag, kind, 1, value)
         out += struct.pack("<I", 16 + (page + 1) * size if page < pages - 1 else 0)
     return bytes(out)
+
+
+def framed_png(frames: int) -> bytes:
+    """A PNG of one pixel whose header claims that number of frames."""
+    out = io.BytesIO()
+    Image.new("L", (1, 1)).save(out, "PNG")
+    data = out.getvalue()
+    chunk = b"acTL" + struct.pack(">2I", frames, 0)
+    chunk = struct.pack(">I", 8) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    return data[:33] + chunk + data[33:]

@@ -41,10 +41,8 @@ from keju.building.settings import compute_fingerprint, list_paths
 from keju.building.sources import SOURCES
 from keju.building.sources.base import Site, SourceForm
 from keju.building.step_context import SCRATCH
-from keju.datasets.manifest import UNFINISHED
 from keju.datasets.readers import FORMATS
-from keju.datasets.store import Dataset, DatasetManifest
-from keju.datasets.writing import plugins_in
+from keju.datasets.store import UNFINISHED, Dataset, DatasetManifest
 from keju.errors import DataError, UsageError
 from keju.files import locked_file, read_json, write_json
 from keju.local_paths import check_local
@@ -259,7 +257,7 @@ def _build_source(planned: PlannedSource, out: Path, engine: Engine) -> StepResu
 def _open_part(planned: PlannedSource, out: Path) -> SourcePart:
     name = getattr(planned.settings, "name", "") or planned.folder
     dataset = Dataset.open(out / "sources" / planned.folder)
-    plugins = (*plugins_in(dataset.manifest), *map(str, _list_plugins(planned.form)))
+    plugins = (*dataset.manifest.plugins, *map(str, _list_plugins(planned.form)))
     return SourcePart(planned.form.name, name, dataset, plugins)
 
 

@@ -15,8 +15,7 @@ from keju.building.settings import check_paths, compute_fingerprint
 from keju.building.step import Step
 from keju.building.step_context import SCRATCH, StepContext
 from keju.building.steps import STEPS
-from keju.datasets.manifest import MANIFEST
-from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
+from keju.datasets.store import MANIFEST, Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record

@@ -130,7 +130,7 @@ def recipe(
     from keju.building.engine import Engine
     from keju.building.next_steps import describe_next_steps
     from keju.building.recipe import read_recipe
-    from keju.datasets.writing import partitioning
+    from keju.datasets.store import partitioning
     from keju.running.restricted_data import permitting
 
     read = read_recipe(file, out)
@@ -232,8 +232,7 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
     ) -> None:
         from keju.building.engine import Engine
         from keju.building.running import StepCall, run_step
-        from keju.datasets.store import Dataset
-        from keju.datasets.writing import partitioning
+        from keju.datasets.store import Dataset, partitioning
         from keju.running.restricted_data import permitting
 
         table = {name: value for name, value in given.items() if value not in (None, [])}

@@ -104,7 +104,7 @@ def import_(
     from keju.cli.output.console import translate
     from keju.datasets.readers import FORMATS, import_dataset
     from keju.datasets.readers.words import shell_word
-    from keju.datasets.writing import partitioning
+    from keju.datasets.store import partitioning
 
     if form in SOURCES and form not in FORMATS:
         raise UsageError(
@@ -183,8 +183,8 @@ def export(
 ) -> None:
     """Write a dataset in the format of another program. A note counts what is lost."""
     from keju.cli.output.console import translate
+    from keju.datasets.store import partitioning
     from keju.datasets.writers import export_dataset
-    from keju.datasets.writing import partitioning
 
     with partitioning(partition_items):
         notes = export_dataset(form, dataset, folder)

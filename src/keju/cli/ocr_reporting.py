@@ -129,7 +129,7 @@ def ocr_report(
 
 def refuse_scans(dataset: Path, models: list[str]) -> None:
     """End with the command that takes scans, where a folder of scans is given for a dataset."""
-    from keju.datasets.manifest import MANIFEST, find_items
+    from keju.datasets.store import MANIFEST, find_items
     from keju.object_stores import is_address
 
     if is_address(dataset):

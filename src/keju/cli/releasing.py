@@ -57,8 +57,7 @@ def release(
     dataset; `datasets` and `mlcroissant` can load it.
     """
     from keju.building.releasing.release import ReleaseSettings, write_release
-    from keju.datasets.store import Dataset
-    from keju.datasets.writing import partitioning
+    from keju.datasets.store import Dataset, partitioning
 
     settings = ReleaseSettings(
         licence=licence,

@@ -1,14 +1,13 @@
 """`Finding`, and the checks of items that do not need the bytes of their images.
 
-`check_item` checks values. `check_texts` warns about references that probably differ from the
-image: markup, placeholders, copies. All its checks but that of damaged characters are of
+`check_item` checks values. `SharedFindings` warns about references that probably differ from the
+image: markup, placeholders, copies. All these checks but that of damaged characters are of
 transcriptions; there are no findings in 227 real transcriptions.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import chain
@@ -27,7 +26,7 @@ from keju.definitions import (
     task,
 )
 from keju.definitions.references import DECIPHERED
-from keju.errors import DataError, KejuError, UsageError, printable
+from keju.errors import DataError, KejuError, printable
 from keju.items import Box, Item
 from keju.text import counted, is_han
 from keju.texts import Text, _, n_
@@ -64,9 +63,9 @@ _UNSHOWN = re.compile(f"[{_CONTROLS}\ue000-\uf8ff\ufdd0-\ufdef\ufffd-\uffff\U000
 _LIKE_HAN = re.compile("[\u2e80-\u2fdf\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _MOST_CODES = 5
 
-_BLANK = re.compile(r"blank( page)?|empty( page)?|no text|空白[頁页]?|[無无]文字|[無无]字")
 _PLACEHOLDER = re.compile(
     r"to ?do|tbd|tba|fixme|x{2,}|n ?a|none|null|nan|test|placeholder|lorem\b.*|foo|"
+    r"(blank|empty)( page)?|no text|空白[頁页]?|[無无]文字|[無无]字|"
     r"待?[轉转]?[錄录]入?中?|待[補补定校填查處处核]|[暫暂][無无缺]|未[錄录]入?|同上|見下頁?|见下页?"
 )
 _INSIDE = re.compile(r"(?<![A-Za-z])(?:TODO|FIXME|TBD|[Ll]orem ipsum)(?![A-Za-z])")
@@ -107,23 +106,64 @@ def first_name(name: str, count: int) -> str:
     return _("{} and {} more", name, count - 1) if count > 1 else name
 
 
-class CommonFindings:
-    """Findings that several items may share: each once, with the first item and how many more."""
+class SharedFindings:
+    """Findings that several items may share: each once, with the first item and how many more.
+
+    Among them are transcriptions of `LEAST_COPIED` counted characters or more that several images
+    share. Images are distinguished by their bytes. Texts are kept as hashes, so that a million
+    items fit.
+    """
 
     def __init__(self) -> None:
-        self._first: dict[tuple[Severity, str], Finding] = {}
-        self._counts: Counter[tuple[Severity, str]] = Counter()
+        self._counts: dict[tuple[Severity, str], tuple[Finding, int]] = {}
+        self._texts: dict[bytes, tuple[int, str]] = {}
+        self._copies: dict[bytes, dict[int, str]] = {}
 
     def add(self, finding: Finding) -> None:
         """Add a finding about an item."""
         key = finding.severity, finding.problem
-        self._first.setdefault(key, finding)
-        self._counts[key] += 1
+        first, number = self._counts.get(key, (finding, 0))
+        self._counts[key] = first, number + 1
+
+    def add_texts(self, item: Item) -> None:
+        """Add the warnings about the texts of an item.
+
+        Transcriptions with markup, placeholders and without a Chinese character; damaged and
+        invisible characters of any reference.
+        """
+        file = item.metadata.get("file", "")
+        name = f"{item.id} ({file})" if file else item.id
+        answer = _transcribed_answer(item)
+        texts = dict.fromkeys((item.transcription or "", answer))
+        faults = map(text_fault, filter(str.strip, texts))
+        for problem in (*_list_damage(item), *filter(None, faults)):
+            self.add(Finding.of("warning", name, problem))
+        text = counted(answer)
+        if item.images and len(text) >= LEAST_COPIED:
+            key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            images = hash(tuple(image.sha256 for image in item.images))
+            if images != self._texts.setdefault(key, (images, name))[0]:
+                self._copies.setdefault(key, {}).setdefault(images, name)
 
     def list_all(self) -> Iterator[Finding]:
-        """Yield each finding, in the order of its first item."""
-        for key, finding in self._first.items():
-            yield finding._replace(item=first_name(finding.item, self._counts[key]))
+        """Yield each finding, in the order of its first item, and then the copied texts."""
+        for finding, number in self._counts.values():
+            yield finding._replace(item=first_name(finding.item, number))
+        for key, copies in self._copies.items():
+            names: str = ", ".join(list(copies.values())[:3])
+            if len(copies) > 3:
+                names = _("{} and {} more", names, len(copies) - 3)
+            hint = _("Check which of the images it belongs to")
+            problem = _("the same text as {}, on another image", names, hint=hint)
+            yield Finding.of("warning", self._texts[key][1], problem)
+
+
+def suspicious_texts(items: Iterable[Item]) -> Iterator[Finding]:
+    """Yield the warnings about the texts of items, each once."""
+    shared = SharedFindings()
+    for item in items:
+        shared.add_texts(item)
+    yield from shared.list_all()
 
 
 def unscored_reason(item: Item) -> str:
@@ -145,28 +185,22 @@ def check_item(item: Item) -> Iterator[Finding]:
     """
     try:
         kind = task(item.task)
-    except UsageError as error:
-        yield Finding.of("error", item.id, error, _("Use the id of a task"))
+        # Of pairs, a reference is a labelled example, about which no model is asked.
+        query = None if item.split == "reference" and kind.of_pairs else query_of(item)
+        if query:
+            prompt_of(item)
+    except KejuError as error:
+        yield Finding.of("error", item.id, error, _("Correct the item"))
         return
     if item.benchmark != kind.benchmark:
-        problem = _(
-            "benchmark {!r}, but task {} is of {}",
-            item.benchmark,
-            kind.id,
-            kind.benchmark,
-            hint=_("Write {}", kind.benchmark)
-        )  # fmt: skip
+        names = item.benchmark, kind.id, kind.benchmark
+        hint = _("Write {}", kind.benchmark)
+        problem = _("benchmark {!r}, but task {} is of {}", *names, hint=hint)
         yield Finding.of("error", item.id, problem)
-    if item.split == "reference" and kind.of_pairs:
+    if query is None:
         if not item.answer.strip():
             problem = _("the reference has no label", hint="Write the class into the answer")
             yield Finding.of("error", item.id, problem)
-        return
-    try:
-        query = query_of(item)
-        prompt_of(item)
-    except DataError as error:
-        yield Finding.of("error", item.id, error, _("Correct the item"))
         return
     for problem in chain(
         _check_gallery(item) if kind.of_pairs else _check_images(item, query),
@@ -195,11 +229,8 @@ def _describe_use(item: Item, query: Query, *, of_pairs: bool) -> Iterator[Text]
             hint="Import again with the images beside it, if you have them",
         )
     if item.draft and not of_pairs and not has_reference(item):
-        yield _(
-            "a draft of {} without answer",
-            item.task,
-            hint="Have a model draft it (keju build draft) or people write it (keju build review)",
-        )
+        hint = _("Have a model draft it (keju build draft) or people write it (keju build review)")
+        yield _("a draft of {} without answer", item.task, hint=hint)
     if unscored_reason(item) == NO_REFERENCE:
         hint = _("Import again with the answers, if you have them")
         if query.form == "text":
@@ -235,12 +266,9 @@ def _check_gallery(item: Item) -> Iterator[Text]:
             hint="Add its candidates as images",
         )
     elif not all(1 <= place <= candidates for place in item.relevant):
-        yield _(
-            "relevant {}, but the candidates are 1 to {}",
-            list(item.relevant)[:5],
-            candidates,
-            hint="Use the position of each candidate after the first image, from 1",
-        )
+        places = list(item.relevant)[:5]
+        hint = _("Use the position of each candidate after the first image, from 1")
+        yield _("relevant {}, but the candidates are 1 to {}", places, candidates, hint=hint)
 
 
 def _check_answer(item: Item, query: Query) -> Iterator[Text]:
@@ -262,25 +290,17 @@ def _check_options(item: Item) -> Iterator[Text]:
         )
         return
     if item.answer.strip() and item.answer not in choices:
-        yield _(
-            "the answer {!r} is not one of the letters {}",
-            item.answer[:20],
-            "".join(choices),
-            hint="Write the letter of the right option",
-        )
+        answer, letters = item.answer[:20], "".join(choices)
+        hint = _("Write the letter of the right option")
+        yield _("the answer {!r} is not one of the letters {}", answer, letters, hint=hint)
     first: dict[str, str] = {}
     for letter, option in zip(choices, options, strict=True):
         text = "".join(option.split())
         if not text:
             yield _("option {} is empty", letter, hint="Fill it in, or remove it")
         elif text in first:
-            yield _(
-                "options {} and {} are the same: {!r}",
-                first[text],
-                letter,
-                option[:20],
-                hint="Change one of them",
-            )
+            places = first[text], letter, option[:20]
+            yield _("options {} and {} are the same: {!r}", *places, hint="Change one of them")
         first.setdefault(text, letter)
 
 
@@ -288,12 +308,8 @@ def _check_boxes(item: Item) -> Iterator[Text]:
     size = (item.images[0].width, item.images[0].height) if item.images else None
     for number, box in enumerate(item.boxes, start=1):
         if fault := box_fault(box, size):
-            yield _(
-                "box {} {}",
-                number,
-                fault,
-                hint="Draw it again: left < right, top < bottom, inside the image",
-            )
+            hint = _("Draw it again: left < right, top < bottom, inside the image")
+            yield _("box {} {}", number, fault, hint=hint)
 
 
 def box_fault(box: Box, size: tuple[int, int] | None) -> str:
@@ -314,61 +330,29 @@ def text_fault(text: str) -> Text | None:
     bare = "".join(char if char.isalnum() else " " for char in text.casefold())
     bare = " ".join(bare.split())
     shown = text.strip()[:20]
-    if _BLANK.fullmatch(bare):
-        return _(
-            "the text describes the page as blank ({!r})",
-            shown,
-            hint="If it is blank, import it as a blank page: see keju data formats pages",
-        )
     is_placeholder = bool(_PLACEHOLDER.fullmatch(bare))
     for kind, pattern in _MARKUP.items() if not is_placeholder else ():
         if match := pattern.search(text):
-            return _(
-                "the text contains {} ({!r})",
-                kind,
-                " ".join(text[match.start() :].split())[:20],
-                hint="Save it as plain text (.txt, UTF-8)",
-            )
+            excerpt = " ".join(text[match.start() :].split())[:20]
+            hint = _("Save it as plain text (.txt, UTF-8)")
+            return _("the text contains {} ({!r})", kind, excerpt, hint=hint)
     if is_placeholder or _INSIDE.search(text):
-        return _(
-            "the text is a placeholder ({!r})",
-            shown,
-            hint="Write what the image shows, or drop it",
-        )
+        hint = _("Write what the image shows, or drop it")
+        return _("the text is a placeholder ({!r})", shown, hint=hint)
     # Radicals count, and characters for private use, as rare ideographs are.
     if shown and not any(is_han(char) or _LIKE_HAN.match(char) for char in text):
-        return _(
-            "the text has no Chinese character ({!r})",
-            shown,
-            hint="Check that it is the right file",
-        )
+        hint = _("Check that it is the right file")
+        return _("the text has no Chinese character ({!r})", shown, hint=hint)
     return None
 
 
-def check_texts(item: Item) -> Iterator[Finding]:
-    """Yield the warnings about the texts of an item.
-
-    Transcriptions with markup, placeholders and without a Chinese character; damaged and invisible
-    characters of any reference.
-    """
-    texts = dict.fromkeys((item.transcription or "", _transcription_asked(item)))
-    faults = map(text_fault, filter(str.strip, texts))
-    for problem in (*_list_damage(item), *filter(None, faults)):
-        yield Finding.of("warning", _name_of(item), problem)
-
-
-def _transcription_asked(item: Item) -> str:
+def _transcribed_answer(item: Item) -> str:
     """The answer, if the item asks for a transcription."""
     try:
         asks = query_of(item).form == "transcription"
     except DataError:
         asks = False
     return (item.answer or item.answer_simplified) if asks else ""
-
-
-def _name_of(item: Item) -> str:
-    file = item.metadata.get("file", "")
-    return f"{item.id} ({file})" if file else item.id
 
 
 def _list_damage(item: Item) -> Iterator[Text]:
@@ -401,48 +385,3 @@ def _list_damage(item: Item) -> Iterator[Text]:
                     "as ⿰木皆, or by □"
                 ),
             )
-
-
-class CopiedTexts:
-    """Transcriptions of `LEAST_COPIED` counted characters or more that several images share.
-
-    Images are distinguished by their bytes. Texts are kept as hashes, so that a million items fit.
-    """
-
-    def __init__(self) -> None:
-        self._first: dict[bytes, tuple[int, str]] = {}
-        self._others: dict[bytes, dict[int, str]] = {}
-
-    def add(self, item: Item) -> None:
-        """Add the next item."""
-        text = counted(_transcription_asked(item))
-        if item.images and len(text) >= LEAST_COPIED:
-            key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-            images = hash(tuple(image.sha256 for image in item.images))
-            first_images, __ = self._first.setdefault(key, (images, _name_of(item)))
-            if images != first_images:
-                self._others.setdefault(key, {}).setdefault(images, _name_of(item))
-
-    def list_all(self) -> Iterator[Finding]:
-        """Yield a finding for each text of several images."""
-        for key, others in self._others.items():
-            names: str = ", ".join(list(others.values())[:3])
-            if len(others) > 3:
-                names = _("{} and {} more", names, len(others) - 3)
-            problem = _(
-                "the same text as {}, on another image",
-                names,
-                hint="Check which of the images it belongs to",
-            )
-            yield Finding.of("warning", self._first[key][1], problem)
-
-
-def suspicious_texts(items: Iterable[Item]) -> Iterator[Finding]:
-    """Yield the warnings about the texts of items, each once."""
-    common, copies = CommonFindings(), CopiedTexts()
-    for item in items:
-        for finding in check_texts(item):
-            common.add(finding)
-        copies.add(item)
-    yield from common.list_all()
-    yield from copies.list_all()

@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from keju.datasets.import_log import ImportLog, TimeUpError, check_time, logging_import
-from keju.datasets.manifest import IMAGES
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import (
     Detection,
@@ -17,7 +16,7 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.draft import Drafted, mapping_text
 from keju.datasets.readers.listing import LOWEST, Candidate, Listing, find_candidates
-from keju.datasets.writing import DatasetWriter
+from keju.datasets.store import IMAGES, DatasetWriter
 from keju.definitions import definition
 from keju.errors import DataError, KejuError, UsageError
 from keju.files import sha256_bytes, write_atomic

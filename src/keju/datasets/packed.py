@@ -7,18 +7,20 @@ missing, damaged or altered raises `DataError`.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from keju.datasets.table import RowIndex, reporting_damage
+from keju.datasets.table import reporting_damage
 from keju.errors import DataError
 from keju.items import ImageRef
 from keju.texts import _
 
 if TYPE_CHECKING:
+    import pyarrow as pa  # slow to import
     from pyarrow.parquet import ParquetFile
 
 TABLES = "images-*.parquet"
@@ -95,41 +97,44 @@ def _shards(refs: Iterable[ImageRef]) -> Iterator[list[list[ImageRef]]]:
         yield shard
 
 
-class Packed(RowIndex):
-    """The images of a directory's tables by their paths, read one at a time.
+class Packed(dict[str, "tuple[str, ParquetFile, int, int]"]):
+    """The images of a directory's tables, read one at a time: the place of each by its path.
 
     `files` are the tables themselves, if they are not in a directory: a name for errors, and a file
-    open for reading.
+    open for reading. The last group of rows is cached, because neighbours are read in turn.
+    Thread-safe.
     """
 
     def __init__(self, folder: Path, files: Iterable[tuple[str, Any]] | None = None) -> None:
-        files = files or [(str(path), path) for path in sorted(folder.glob(TABLES))]
-        tables = ((name, _open_table(name, file)) for name, file in files)
-        super().__init__(tables, "path", ["image.bytes"])
+        from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
+
+        super().__init__()
+        self._lock = threading.Lock()
+        self._last: tuple[ParquetFile, int, pa.Table] | None = None
+        for name, file in files or [(str(path), path) for path in sorted(folder.glob(TABLES))]:
+            with reporting_damage(name):
+                table = ParquetFile(file, memory_map=isinstance(file, Path))
+                columns = table.schema_arrow.names
+                if not {"path", "image"} <= set(columns):
+                    found = ", ".join(columns)
+                    problem = _("expected the columns path, image; found {}", found)
+                    raise DataError(problem, file=name, hint=_EXPORT_AGAIN)
+                for group in range(table.num_row_groups):
+                    paths = table.read_row_group(group, columns=["path"]).column(0).to_pylist()
+                    for row, path in enumerate(paths):
+                        self[str(path)] = name, table, group, row
 
     def image_bytes(self, path: str) -> bytes:
         """The bytes of the image with that path in the items."""
         if path not in self:
             raise DataError("none of the tables contains the image", item=path, hint=_EXPORT_AGAIN)
-        name, row = self.row(path)
-        image = row.get("image")
+        name, table, group, row = self[path]
+        with reporting_damage(name), self._lock:
+            if self._last is None or self._last[:2] != (table, group):
+                images = table.read_row_group(group, columns=["image.bytes"], use_threads=False)
+                self._last = table, group, images
+            image = self._last[2].slice(row, 1).to_pylist()[0].get("image")
         data = image.get("bytes") if isinstance(image, dict) else None
         if not isinstance(data, bytes):
             raise DataError("the cell has no image", file=name, item=path, hint=_EXPORT_AGAIN)
         return data
-
-
-def _open_table(name: str, file: Any) -> ParquetFile:  # noqa: ANN401 - a path or an open file
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
-
-    with reporting_damage(name):
-        table = ParquetFile(file, memory_map=isinstance(file, Path))
-        columns = table.schema_arrow.names
-        if not {"path", "image"} <= set(columns):
-            raise DataError(
-                "expected the columns path, image; found {}",
-                ", ".join(columns),
-                file=name,
-                hint=_EXPORT_AGAIN,
-            )
-        return table

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.manifest import MANIFEST, find_items
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.base import walk
 from keju.datasets.readers.listing import LOWEST, Candidate, Listing, find_candidates
 from keju.datasets.readers.words import shell_word
-from keju.datasets.writing import begin_with_images
+from keju.datasets.store import MANIFEST, begin_with_images, find_items
 from keju.errors import UsageError
 from keju.files import locked_file, read_json, sha256_bytes, write_json
 from keju.items import UNKNOWN, Record

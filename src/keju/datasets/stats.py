@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -120,7 +120,7 @@ def stats(path: Path) -> Stats:
     items = item_table(counted(), dataset.manifest.name)
     return Stats(
         domains=_domains(items),
-        tasks=_with_texts(_measured(items, _TASK, _measures())),
+        tasks=_with_texts(items.group_by(_TASK, maintain_order=True).agg(_measures())),
         sources=_sources(items),
         strata=_strata(items),
         distributions=distributions(items),
@@ -157,25 +157,18 @@ def _row(item: Item, name: str) -> tuple[object, ...]:
     areas = [(box.x1 - box.x0) * (box.y1 - box.y0) for box in item.boxes] if item.images else []
     mixed = item.metadata.get("gallery") == MIXED_GALLERY
     return (
-        kind.benchmark,
-        kind.domain,
-        kind.id,
-        kind.name_zh,
-        kind.name_en,
-        kind.format,
+        *(getattr(kind, "id" if name == "task" else name) for name in _TASK),
         item.split,
         "draft" if item.draft else "accepted",
         item.answer if has_letter else None,
         item.metadata.get("source") or first_source or name,
         item.metadata.get("type", ""),
-        *(item.metadata.get(stratum) or None for stratum in _KINDS),
+        *(value_label(name, item.metadata.get(name, "")) or None for name in _KINDS),
         hash(item.group) if item.group else None,
         _length(prompt_of(item)) if asked else None,
         None if missing_reference(item) else _length(item.answer),
         None if item.transcription is None else _length(item.transcription),
-        len(item.options) or None,
-        len(item.lines) or None,
-        len(item.boxes) or None,
+        *(len(parts) or None for parts in (item.options, item.lines, item.boxes)),
         [area / max(1, item.images[0].width * item.images[0].height) for area in areas],
         [hash(ref.path) for ref in item.images],
         [ref.width for ref in item.images],
@@ -209,34 +202,19 @@ def _domains(items: pl.DataFrame) -> pl.DataFrame:
         names.filter(~is_choice).n_unique().alias("n_qa_task"),
         *_measures(),
     ]
+    domains = items.group_by("benchmark", "domain", maintain_order=True).agg(measures)
     total = items.select(pl.lit("").alias("benchmark"), pl.lit(OVERALL).alias("domain"), *measures)
-    by_domain = _measured(items, ("benchmark", "domain"), measures)
-    return pl.concat([_with_texts(by_domain), total])
-
-
-def _measured(
-    items: pl.DataFrame, keys: Sequence[str], measures: Sequence[pl.Expr]
-) -> pl.DataFrame:
-    """Measures of each group; one by one, since grouping would copy all lists of images at once."""
-    columns = [*(pl.col(key).first() for key in keys), *measures]
-    groups = items.select(keys).unique(maintain_order=True).iter_rows(named=True)
-    # A filter copies all columns of the table.
-    measured = items.select({name for column in columns for name in column.meta.root_names()})
-    rows = (
-        measured.filter(*(pl.col(key) == value for key, value in group.items())).select(columns)
-        for group in groups
-    )
-    return pl.concat([items.clear().select(columns).clear(), *rows])
+    return pl.concat([_with_texts(domains), total])
 
 
 def _sources(items: pl.DataFrame) -> pl.DataFrame:
-    keys = ["source", "type", "task"]
-    pictures = items.select(*keys, "boxes", "path", "width", "height", "of_source")
-    pictures = pictures.explode("path", "width", "height", "of_source").filter("of_source")
-    one_each = pictures.group_by(*keys, "path", maintain_order=True).agg(
+    """Images of each source, type and task, each once, with their mean size and boxes."""
+    keys, lists = ("source", "type", "task"), ("path", "width", "height", "of_source")
+    images = items.select(*keys, "boxes", *lists).explode(lists).filter("of_source")
+    images = images.group_by(*keys, "path", maintain_order=True).agg(
         pl.col("width", "height").first(), pl.col("boxes").max()
     )
-    sources = one_each.group_by(keys, maintain_order=True).agg(
+    sources = images.group_by(keys, maintain_order=True).agg(
         pl.len().alias("images"), pl.col("width", "height", "boxes").mean()
     )
     return _with_texts(sources)
@@ -245,14 +223,12 @@ def _sources(items: pl.DataFrame) -> pl.DataFrame:
 def _strata(items: pl.DataFrame) -> pl.DataFrame:
     """Questions and images of each stratum, the kinds in their order, the largest first."""
     tables = []
+    image = pl.col("path").list.first()
+    counts = pl.len().alias("questions"), pl.col("path").drop_nulls().n_unique().alias("images")
     for kind in _KINDS:
-        labels = {name: value_label(kind, name) for name in items[kind].drop_nulls().unique()}
-        label = pl.col(kind).cast(pl.String).replace_strict(labels, return_dtype=pl.String)
         # Only these columns: to drop rows of the table would copy all of it.
-        rows = items.select(kind, pl.col("path").list.first()).drop_nulls(kind)
-        counted = rows.group_by(label.alias("name")).agg(
-            pl.len().alias("questions"), pl.col("path").drop_nulls().n_unique().alias("images")
-        )
+        rows = items.select(pl.col(kind).alias("name"), image).drop_nulls("name")
+        counted = _with_texts(rows.group_by("name").agg(counts))
         counted = counted.sort("questions", "name", descending=[True, False])
         tables.append(counted.select(pl.lit(kind).alias("stratum"), pl.all()))
     return pl.concat(tables)
@@ -270,7 +246,7 @@ def distributions(items: pl.DataFrame) -> pl.DataFrame:
     `count`. Lengths are in characters without white space. ``group`` counts groups by their number
     of items. Empty bins between full ones are rows too.
     """
-    rows: list[dict[str, object]] = []
+    rows: list[tuple[object, ...]] = []
     for name, quantity in MEASURES.items():
         values = items.select(quantity.values.cast(pl.Float64).alias("value"))["value"].drop_nulls()
         bins = pl.Series(quantity.bins, dtype=pl.Float64)
@@ -279,18 +255,18 @@ def distributions(items: pl.DataFrame) -> pl.DataFrame:
         for place in range(min(counts, default=0), max(counts, default=-1) + 1):
             low, high = (*quantity.bins, None)[place : place + 2]
             bin_name = f"{low:,.12g} and more" if high is None else f"{low:,.12g} to {high:,.12g}"
-            rows.append(
-                {"measure": name, "unit": quantity.unit, "name": bin_name, "low": low, "high": high,
-                 "count": counts.get(place, 0)}
-            )  # fmt: skip
+            rows.append((name, quantity.unit, bin_name, low, high, counts.get(place, 0)))
     for name in _WORDS:
         counted = items.select(name).drop_nulls().group_by(name, maintain_order=True).len("count")
         counted = counted.cast({name: pl.String})
         for word, count in (counted if name == "task" else counted.sort(name)).iter_rows():
-            rows.append({"measure": name, "unit": "items", "name": word, "count": count})
-    texts, numbers = ("measure", "unit", "name"), ("low", "high")
-    schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64)
-    return pl.DataFrame(rows, schema=schema | {"count": pl.Int64})
+            rows.append((name, "items", word, None, None, count))
+    schema = {
+        **dict.fromkeys(("measure", "unit", "name"), pl.String),
+        **dict.fromkeys(("low", "high"), pl.Float64),
+        "count": pl.Int64,
+    }
+    return pl.DataFrame(rows, schema, orient="row")
 
 
 def distribution_lines(frame: pl.DataFrame) -> list[tuple[str, str, str]]:

@@ -7,31 +7,27 @@ where an item cannot be stored (`as_stored`), and where a file cannot be written
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
-import threading
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import inspect
 from msgspec.structs import asdict, force_setattr
 
 from keju.errors import DataError
 from keju.files import replace_file
-from keju.items import Box, Item, Line, Provenance
+from keju.items import Item
 from keju.local_paths import check_local
 from keju.texts import _
 
 if TYPE_CHECKING:
     import pyarrow as pa  # slow to import
     from pyarrow.parquet import ParquetFile, ParquetWriter
-
-T = TypeVar("T")
 
 PARTS = "part-*.parquet"
 """The files of a partitioned table, in the order of their numbers."""
@@ -44,7 +40,8 @@ _WRITE_AGAIN = _("Create the file again with the command that wrote it")
 _STATISTICS = ("id", "benchmark", "task", "query", "group", "split", "draft")
 """The columns whose least and greatest values are stored for each row group."""
 
-_DICTS = ("fields", "question_in", "metadata")
+_RECORDS = ("images", "boxes", "lines", "provenance")
+_DICTS = ("question_in", "fields", "metadata")
 _SHARED = ("benchmark", "task", "query", "group", "split", "provenance")
 """Fields whose values many items share."""
 
@@ -57,33 +54,31 @@ _FEW = 64
 
 @cache
 def arrow_schema(*, is_large: bool = True) -> pa.Schema:
-    """The columns of items.parquet: a dict is a list of key and value, a point of x and y.
+    """The columns of items.parquet, which are the fields of `Item`.
 
-    The lists are large ones, or those that arrow can read from JSON.
+    A dict is a list of key and value, a point a list of x and y. The lists are large ones, or those
+    that arrow can read from JSON.
     """
     import pyarrow as pa  # noqa: PLC0415
 
-    text, number, truth, integer = pa.large_string(), pa.float64(), pa.bool_(), pa.int64()
     list_of = pa.large_list if is_large else pa.list_
-    entry = {"key": text, "value": text}
-    records = {
-        "images": {"path": text, "sha256": text}
-        | dict.fromkeys(("width", "height", "size"), integer),
-        "boxes": dict.fromkeys(Box.__struct_fields__, number),
-        "lines": dict.fromkeys(Line.__struct_fields__, text)
-        | {"polygon": list_of(list_of(number)), "confidence": number},
-        "provenance": dict.fromkeys(Provenance.__struct_fields__, text),
-        **dict.fromkeys(_DICTS, entry),
-    }
-    columns = dict.fromkeys(Item.__struct_fields__, text) | {
-        "verbatim": truth,
-        "draft": truth,
-        "options": list_of(text),
-        "also_accepted": list_of(text),
-        "relevant": list_of(integer),
-        **{name: list_of(pa.struct(list(fields.items()))) for name, fields in records.items()},
-    }
-    return pa.schema(list(columns.items()))
+    text, truth, integer, number = pa.large_string(), pa.bool_(), pa.int64(), pa.float64()
+    plain = {inspect.BoolType: truth, inspect.IntType: integer, inspect.FloatType: number}
+
+    def arrow_type(kind: inspect.Type) -> pa.DataType:
+        if isinstance(kind, inspect.UnionType):  # A value or None; every column may be null.
+            return arrow_type(kind.types[0])
+        if isinstance(kind, inspect.StructType):
+            return pa.struct([(field.name, arrow_type(field.type)) for field in kind.fields])
+        if isinstance(kind, inspect.DictType):
+            return list_of(pa.struct([("key", text), ("value", text)]))
+        if isinstance(kind, inspect.VarTupleType):
+            return list_of(arrow_type(kind.item_type))
+        if isinstance(kind, inspect.TupleType):
+            return list_of(arrow_type(kind.item_types[0]))
+        return plain.get(type(kind), text)
+
+    return pa.schema(list(arrow_type(inspect.type_info(Item))))
 
 
 def write_items(path: Path, items: Iterable[Item]) -> None:
@@ -113,8 +108,8 @@ def arrow_table(items: Sequence[Item]) -> pa.Table:
 
 
 def _line_of(item: Item) -> bytes:
-    row = asdict(item)
-    for name in ("images", "boxes", "lines", "provenance"):
+    row = asdict(item)  # The records with their defaults, which msgspec's encoder omits.
+    for name in _RECORDS:
         row[name] = list(map(asdict, row[name]))
     for name in _DICTS:
         row[name] = [{"key": key, "value": value} for key, value in row[name].items()]
@@ -137,16 +132,11 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
                 # From bytes, because `pa.array` imports pandas where it is installed (40 MB).
                 chosen = bytes(name in wanted_ids for name in batch["id"].to_pylist())
                 flags = pa.Array.from_buffers(pa.uint8(), len(chosen), [None, pa.py_buffer(chosen)])
-                rows = batch.filter(flags.cast(pa.bool_()))
-                columns = [
-                    rows[field.name].cast(field.type)
-                    if field.name in rows.schema.names
-                    else pa.nulls(rows.num_rows, field.type)
-                    for field in empty.schema
-                ]
-            # Batches that became small share a row group.
-            copied = pa.Table.from_arrays(columns, schema=empty.schema)
-            waiting = pa.concat_tables([waiting, copied])
+                rows = pa.Table.from_batches([batch.filter(flags.cast(pa.bool_()))])
+                # Columns that an older table lacks are null.
+                rows = pa.concat_tables([empty, rows], promote_options="permissive")
+                # Batches that became small share a row group.
+                waiting = pa.concat_tables([waiting, rows.cast(arrow_schema())])
             if waiting.num_rows >= BATCH_ROWS:
                 writer.write(waiting)
                 waiting = empty
@@ -157,9 +147,10 @@ def iter_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Some columns of a table of items, row by row; one that the file lacks is None."""
     absent = dict.fromkeys(columns)
     for part, batch in _iter_batches(path, columns):
-        with reporting_damage(part):
-            rows = batch.to_pylist()
-        yield from (absent | row for row in rows)
+        for start in range(0, batch.num_rows, _FEW):
+            with reporting_damage(part):
+                rows = batch.slice(start, _FEW).to_pylist()
+            yield from (absent | row for row in rows)
 
 
 def read_items(path: Path) -> list[Item]:
@@ -169,34 +160,26 @@ def read_items(path: Path) -> list[Item]:
 
 def iter_items(path: Path) -> Iterator[Item]:
     """The items that `read_items` reads, one after the other."""
+    # One object of each value that many items have: they would be most of the memory.
     known: dict[Any, Any] = {}
-    number = 0
-    for part, batch in _iter_batches(path):
-        for start in range(0, batch.num_rows, _FEW):
-            with reporting_damage(part):
-                rows = batch.slice(start, _FEW).to_pylist()
-            for row in rows:
-                number += 1
-                item = item_of(row, path, f"row {number}")
-                # One object of each value that many items have: they would be most of the memory.
-                if len(known) > _MOST_SHARED:
-                    known.clear()
-                share = known.setdefault
-                for name in _SHARED:
-                    value = getattr(item, name)
-                    force_setattr(item, name, share(value, value))
-                # Galleries repeat each image hundreds of times.
-                images = tuple(share(image, image) for image in item.images)
-                force_setattr(item, "images", images)
-                for name in _DICTS:
-                    texts = getattr(item, name).items()
-                    shared = {share(key, key): share(text, text) for key, text in texts}
-                    force_setattr(item, name, shared)
-                yield item
+    share = known.setdefault
+    for number, row in enumerate(iter_rows(path, Item.__struct_fields__), start=1):
+        item = _item_of(row, path, f"row {number}")
+        if len(known) > _MOST_SHARED:
+            known.clear()
+        for name in _SHARED:
+            value = getattr(item, name)
+            force_setattr(item, name, share(value, value))
+        # Galleries repeat each image hundreds of times.
+        force_setattr(item, "images", tuple(share(image, image) for image in item.images))
+        for name in _DICTS:
+            texts = getattr(item, name).items()
+            force_setattr(item, name, {share(key, key): share(text, text) for key, text in texts})
+        yield item
 
 
-def item_of(row: dict[str, Any], path: Path, place: str) -> Item:
-    """The item of a row of `iter_rows` or `RowIndex`; the path and place are for errors."""
+def _item_of(row: dict[str, Any], path: Path, place: str) -> Item:
+    """The item of a row of `iter_rows`; the path and place are for errors."""
     # `msgspec.convert` expects dicts, and no absent values.
     values = {name: value for name, value in row.items() if value is not None}
     try:
@@ -204,57 +187,8 @@ def item_of(row: dict[str, Any], path: Path, place: str) -> Item:
             values[name] = {entry["key"]: entry["value"] for entry in values.get(name, ())}
         return msgspec.convert(values, Item)
     except (msgspec.ValidationError, TypeError, KeyError) as error:
-        raise DataError(
-            "not an item: {}", error, file=path, item=f"{place} ({row['id']})"
-        ) from None
-
-
-class RowIndex:
-    """The rows of parquet files, each with its name in errors, by the texts of a column (`key`).
-
-    Opening reads only this column. Rows have the given columns, by default all. The last group of
-    rows is cached, because neighbours are read in turn. Thread-safe.
-    """
-
-    def __init__(
-        self,
-        files: Iterable[tuple[str, ParquetFile]],
-        key: str,
-        columns: Sequence[str] | None = None,
-    ) -> None:
-        self._lock = threading.Lock()
-        self._columns = columns
-        self._last: tuple[ParquetFile, int, pa.Table] | None = None
-        self._places: dict[str, tuple[str, ParquetFile, int, int]] = {}
-        for name, file in files:
-            with reporting_damage(name):
-                for group in range(file.num_row_groups):
-                    texts = file.read_row_group(group, columns=[key]).column(0).to_pylist()
-                    for row, text in enumerate(texts):
-                        self._places[str(text)] = name, file, group, row
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __contains__(self, text: object) -> bool:
-        return text in self._places
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def row(self, text: str) -> tuple[str, dict[str, Any]]:
-        """The row of a text, with the name of its file."""
-        name, file, group, row = self._places[text]
-        with reporting_damage(name), self._lock:
-            if self._last is None or self._last[:2] != (file, group):
-                columns = file.read_row_group(group, columns=self._columns, use_threads=False)
-                self._last = file, group, columns
-            return name, self._last[2].slice(row, 1).to_pylist()[0]
-
-
-def index_items(path: Path) -> RowIndex:
-    """The rows of a table of items by their ids, for `item_of`."""
-    return RowIndex(((str(part), open_file(part)) for part in table_files(path)), "id")
+        place = f"{place} ({row['id']})"
+        raise DataError("not an item: {}", error, file=path, item=place) from None
 
 
 def as_stored(item: Item) -> Item:
@@ -266,15 +200,11 @@ def as_stored(item: Item) -> Item:
     try:
         return msgspec.json.decode(msgspec.json.encode(item), type=Item)
     except (UnicodeEncodeError, TypeError, msgspec.MsgspecError) as error:
-        raise DataError(
-            "the item cannot be stored: {}",
-            error,
-            item=ascii(item.id),
-            hint="Correct it in the source",
-        ) from None
+        problem = _("the item cannot be stored: {}", error, hint="Correct it in the source")
+        raise DataError(problem, item=ascii(item.id)) from None
 
 
-class TableWriter(contextlib.AbstractContextManager["TableWriter"]):
+class TableWriter(AbstractContextManager["TableWriter"]):
     """Writes a table of items; only a batch is in memory.
 
     `path` is its file, or with `part_rows`, the most rows of a part, the folder of its parts. A row
@@ -300,24 +230,33 @@ class TableWriter(contextlib.AbstractContextManager["TableWriter"]):
         """Add the next item; returns it as it is stored."""
         stored = as_stored(item)
         self._waiting.append(stored)
-        is_part_full = 0 < self._part_rows <= self._file_rows + len(self._waiting)
-        if is_part_full or len(self._waiting) >= BATCH_ROWS:
+        if 0 < self._part_rows <= self._file_rows + len(self._waiting):
+            self.close()
+        elif len(self._waiting) >= BATCH_ROWS:
             self._write_waiting()
-        if is_part_full:
-            self._end_file()
         return stored
 
     def close(self) -> None:
-        """Write the rest, and give the complete file its name."""
+        """Write the rest, and give the complete file, or the last part, its name."""
         if self._waiting or not self._parts:
             self._write_waiting()
-        self._end_file()
+        if self._file is None:
+            return
+        file, self._file, self._file_rows = self._file, None, 0
+        with self._reporting():
+            try:
+                file.close()
+                with self._partial.open("rb+") as stream:
+                    os.fsync(stream.fileno())
+                replace_file(self._partial, self._target)
+            finally:
+                self._partial.unlink(missing_ok=True)
 
     def abandon(self) -> None:
         """Remove the incomplete file; finished parts stay."""
         self._waiting = []
         if self._file:
-            with contextlib.suppress(Exception):  # the first error is the one to report
+            with suppress(Exception):  # the first error is the one to report
                 self._file.close()
             self._partial.unlink(missing_ok=True)
             self._file = None
@@ -335,8 +274,6 @@ class TableWriter(contextlib.AbstractContextManager["TableWriter"]):
             if self._file is None:
                 self._target = self.path / part_name(self._parts) if self._part_rows else self.path
                 self._partial = self._target.with_name(f".{self._target.name}.{os.getpid()}")
-                self._parts += 1
-                self._file_rows = 0
                 self._target.parent.mkdir(parents=True, exist_ok=True)
                 self._file = ParquetWriter(
                     self._partial,
@@ -344,22 +281,10 @@ class TableWriter(contextlib.AbstractContextManager["TableWriter"]):
                     compression="zstd",
                     write_statistics=list(_STATISTICS),
                 )
+                self._parts += 1
             if table.num_rows:
                 self._file.write_table(table, row_group_size=self._rows)
         self._file_rows += table.num_rows
-
-    def _end_file(self) -> None:
-        if self._file is None:
-            return
-        file, self._file, self._file_rows = self._file, None, 0
-        with self._reporting():
-            try:
-                file.close()
-                with self._partial.open("rb+") as stream:
-                    os.fsync(stream.fileno())
-                replace_file(self._partial, self._target)
-            finally:
-                self._partial.unlink(missing_ok=True)
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
@@ -396,7 +321,7 @@ def _iter_batches(
     Memory is bounded by a batch and by the compressed rows of one file's row group.
     """
     for part in table_files(path):
-        file = open_file(part)
+        file = _open_file(part)
         present = [name for name in columns if name in file.schema_arrow.names]
         with reporting_damage(part):
             # Group by group: batches of the whole file would keep what was read of it in memory.
@@ -407,7 +332,7 @@ def _iter_batches(
                     yield part, batch
 
 
-def open_file(path: Path) -> ParquetFile:
+def _open_file(path: Path) -> ParquetFile:
     """A file of a table, whose columns are fields of an item; no rows are read."""
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
 
@@ -418,18 +343,15 @@ def open_file(path: Path) -> ParquetFile:
             raise DataError("not readable: {}", "not a file", file=path)
         # Pages of a memory map that were read count as memory of the process.
         file = ParquetFile(path, memory_map=False)
-        names = file.schema_arrow.names
-        if doubled := [name for name, number in Counter(names).items() if number > 1]:
-            raise ValueError(f"Field {doubled[0]!r} exists twice")
+    names, fields = file.schema_arrow.names, Item.__struct_fields__
     # pandas also stores the index of rows that it has filtered.
-    columns, fields = set(names) - {"__index_level_0__"}, Item.__struct_fields__
-    if not {"id", "benchmark", "task"} <= columns <= set(fields):
-        raise DataError(
-            "not a table of items: expected the columns {}; found {}",
-            ", ".join(fields),
-            ", ".join(names[:20]),
-            file=path,
-        )
+    columns = sorted(name for name in names if name != "__index_level_0__")
+    if not {"id", "benchmark", "task"} <= set(columns) <= set(fields) or len(set(columns)) < len(
+        columns
+    ):
+        lists = ", ".join(fields), ", ".join(names[:20])
+        problem = _("not a table of items: expected the columns {}; found {}", *lists)
+        raise DataError(problem, file=path)
     return file
 
 

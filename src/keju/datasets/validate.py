@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
-from keju.datasets.checks import (
-    CommonFindings,
-    CopiedTexts,
-    Finding,
-    check_item,
-    check_texts,
-    first_name,
-)
-from keju.datasets.manifest import HASHED_HEAD, MANIFEST, hashed_line
-from keju.datasets.store import Dataset
+from keju.datasets.checks import Finding, SharedFindings, check_item, first_name
+from keju.datasets.store import HASHED_HEAD, MANIFEST, Dataset, hashed_line
 from keju.datasets.table import iter_items
 from keju.errors import DataError
 from keju.images import probe_image
-from keju.items import ImageRef, Item
+from keju.items import ImageRef
 from keju.texts import Text, _, n_
 
 WORKERS = 2
 """Threads that hash and decode; each has one image, and Pillow decodes outside of Python's lock."""
+
+_IMPORT_AGAIN = _("Import the dataset again")
 
 
 def validate(path: Path) -> Iterator[Finding]:
@@ -38,87 +32,76 @@ def validate(path: Path) -> Iterator[Finding]:
     Raises:
         UsageError: there is no dataset at that path.
     """
-    summary = _Summary()
+    digest, tasks, shared = hashlib.sha256(HASHED_HEAD), Counter[str](), SharedFindings()
+    ids: set[str] = set()
+    images: dict[str, tuple[ImageRef, str, int]] = {}
     try:
         dataset = Dataset.open(path)
-        for item in iter_items(dataset.items_path):
-            yield from summary.add(item)
+        for number, item in enumerate(iter_items(dataset.items_path), start=1):
+            digest.update(hashed_line(item))
+            tasks[item.task] += 1
+            name = item.id or _("item {}", number)
+            if not item.id or item.id in ids:
+                problem = _("another item has this id") if item.id else _("the item has no id")
+                yield Finding.of("error", name, problem, _("Give every item its own id"))
+            ids.add(item.id)
+            for finding in check_item(item):
+                if finding.severity == "error":
+                    yield finding._replace(item=name)
+                else:
+                    shared.add(finding)
+            shared.add_texts(item)
+            for ref in item.images:
+                first, first_item, uses = images.get(ref.path, (ref, item.id, 0))
+                images[ref.path] = first, first_item, uses + 1
         packed = dataset.packed
     except DataError as error:
-        place = error.file or str(path)
-        yield Finding.of("error", place, error, _("Import the dataset again"))
+        yield Finding.of("error", error.file or str(path), error, _IMPORT_AGAIN)
         return
-    for problem in _check_manifest(dataset, summary):
+    for problem in _check_manifest(dataset, digest.hexdigest(), tasks, len(images)):
         yield Finding.of("error", MANIFEST, problem)
-    yield from summary.common.list_all()
-    yield from summary.copies.list_all()
+    yield from shared.list_all()
+    yield from _check_images(dataset, images.values())
+    for name in packed:
+        if name not in images:
+            problem = _("no item uses this row", hint="Export the dataset again")
+            yield Finding.of("warning", name, problem)
+    for file in sorted(dataset.images_dir.rglob("*")):
+        inside = file.relative_to(dataset.path).as_posix()
+        if inside not in images and not file.is_dir():
+            yield Finding.of("warning", inside, _("no item uses this file", hint="Remove it"))
+
+
+def _check_images(
+    dataset: Dataset, images: Iterable[tuple[ImageRef, str, int]]
+) -> Iterator[Finding]:
+    """The findings about images, each with its first item and the number of items, in order."""
     with ThreadPoolExecutor(WORKERS) as pool:
-        jobs = (pool.submit(_check_image, dataset, *image) for image in summary.list_images())
+        jobs = (
+            pool.submit(_check_image, dataset, ref, first_name(name, uses))
+            for ref, name, uses in images
+        )
         waiting: list[Future[list[Finding]]] = list(islice(jobs, 2 * WORKERS))
         while waiting:
             yield from waiting.pop(0).result()
             waiting += islice(jobs, 1)
-    for name in packed:
-        if name not in summary.images:
-            problem = _("no item uses this row", hint="Export the dataset again")
-            yield Finding.of("warning", name, problem)
-    stored = dataset.images_dir.rglob("*") if dataset.images_dir.is_dir() else ()
-    for file in sorted(stored):
-        inside = file.relative_to(dataset.path).as_posix()
-        if inside not in summary.images and not file.is_dir():
-            yield Finding.of("warning", inside, _("no item uses this file", hint="Remove it"))
 
 
-class _Summary:
-    """Counts over all items, and findings that are reported once for many items."""
-
-    def __init__(self) -> None:
-        self.digest = hashlib.sha256(HASHED_HEAD)
-        self.tasks: Counter[str] = Counter()
-        self.images: dict[str, tuple[ImageRef, str]] = {}
-        self.common = CommonFindings()
-        self.copies = CopiedTexts()
-        self._uses: Counter[str] = Counter()
-        self._ids: set[str] = set()
-
-    def add(self, item: Item) -> Iterator[Finding]:
-        """Add the next item, and yield the errors of it."""
-        self.digest.update(hashed_line(item))
-        self.tasks[item.task] += 1
-        name = item.id or _("item {}", self.tasks.total())
-        if not item.id or item.id in self._ids:
-            problem = _("another item has this id") if item.id else _("the item has no id")
-            yield Finding.of("error", name, problem, _("Give every item its own id"))
-        self._ids.add(item.id)
-        for finding in (*check_item(item), *check_texts(item)):
-            if finding.severity == "error":
-                yield finding._replace(item=name)
-            else:
-                self.common.add(finding)
-        self.copies.add(item)
-        for ref in item.images:
-            self.images.setdefault(ref.path, (ref, item.id))
-            self._uses[ref.path] += 1
-
-    def list_images(self) -> Iterator[tuple[ImageRef, str]]:
-        """Yield the images, each with the items that show it."""
-        for path, (ref, name) in self.images.items():
-            yield ref, first_name(name, self._uses[path])
-
-
-def _check_manifest(dataset: Dataset, summary: _Summary) -> Iterator[Text]:
+def _check_manifest(
+    dataset: Dataset, items_hash: str, tasks: Counter[str], images: int
+) -> Iterator[Text]:
     manifest = dataset.manifest
     if not manifest.licence.strip():
         yield _("no licence", hint="Write the licence into dataset.json")
     if not manifest.source.strip():
         yield _("no source", hint="Write the source into dataset.json")
-    if summary.digest.hexdigest() != manifest.hash:
+    if items_hash != manifest.hash:
         yield _(
             "its hash differs from that of the items: they were changed after the import",
             hint="Import the changed items with: keju data import parquet, or import again",
         )
-    items, images = summary.tasks.total(), len(summary.images)
-    if (manifest.items, manifest.images, manifest.tasks) != (items, images, dict(summary.tasks)):
+    items = tasks.total()
+    if (manifest.items, manifest.images, manifest.tasks) != (items, images, dict(tasks)):
         yield _(
             "it counts {} and {}; there are {} and {}, or the counts by task differ",
             n_("{n:,} item", "{n:,} items", manifest.items),
@@ -131,7 +114,7 @@ def _check_manifest(dataset: Dataset, summary: _Summary) -> Iterator[Text]:
 
 def _check_image(dataset: Dataset, ref: ImageRef, items: str) -> list[Finding]:
     place = _("{}: {}", items, ref.path)
-    hint = _("Import the dataset again")
+    hint = _IMPORT_AGAIN
     try:
         data = dataset.image_bytes(ref)
         hint = _("Replace it at its source")
@@ -139,15 +122,9 @@ def _check_image(dataset: Dataset, ref: ImageRef, items: str) -> list[Finding]:
     except DataError as error:
         return [Finding.of("error", place, error, hint)]
     findings = []
-    if (facts.width, facts.height) != (ref.width, ref.height):
-        problem = _(
-            "{}x{} pixels, but the item has {}x{}",
-            facts.width,
-            facts.height,
-            ref.width,
-            ref.height,
-            hint="Import the dataset again",
-        )
+    if (size := (facts.width, facts.height)) != (ref.width, ref.height):
+        sizes = *size, ref.width, ref.height
+        problem = _("{}x{} pixels, but the item has {}x{}", *sizes, hint=_IMPORT_AGAIN)
         findings.append(Finding.of("error", place, problem))
     if facts.frames > 1:
         problem = n_(

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from keju.building.markdown import format_cell, format_table
 from keju.building.releasing.datasheet import render_licence_table
 from keju.building.releasing.summary import ReleaseSummary
-from keju.datasets.manifest import ITEMS
-from keju.datasets.store import DatasetManifest
+from keju.datasets.store import ITEMS, DatasetManifest
 from keju.definitions import task, tasks
 from keju.errors import number_of
 

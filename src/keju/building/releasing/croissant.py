@@ -12,9 +12,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.manifest import ITEMS, PARTITIONED, find_items
 from keju.datasets.packed import TABLES
-from keju.datasets.store import DatasetManifest
+from keju.datasets.store import ITEMS, PARTITIONED, DatasetManifest, find_items
 from keju.datasets.table import PARTS
 from keju.errors import number_of
 from keju.files import sha256_file

@@ -35,9 +35,8 @@ from keju.building.releasing.summary import ReleaseSummary
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.building.tables import write_rows
-from keju.datasets.manifest import ITEMS, MANIFEST, PARTITIONED, find_items
 from keju.datasets.stats import stats
-from keju.datasets.store import Dataset
+from keju.datasets.store import ITEMS, MANIFEST, PARTITIONED, Dataset, find_items
 from keju.datasets.table import PARTS
 from keju.datasets.validate import validate
 from keju.datasets.writers.parquet import write_parquet

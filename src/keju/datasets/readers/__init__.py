@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from keju.datasets.import_log import logging_import
-from keju.datasets.manifest import MANIFEST
 from keju.datasets.readers.base import Options, Reader, join_names
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.listing import Listing, find_best
 from keju.datasets.readers.words import new_folder, shell_word
-from keju.datasets.store import DatasetManifest, DatasetWriter
+from keju.datasets.store import MANIFEST, DatasetManifest, DatasetWriter
 from keju.definitions import benchmark, describe_ungrouped, has_task, task
 from keju.errors import DataError, ProblemsError, UsageError
 from keju.items import UNKNOWN

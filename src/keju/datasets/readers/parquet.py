@@ -7,7 +7,6 @@ from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
-from keju.datasets.manifest import PARTITIONED, find_items, know_stored
 from keju.datasets.packed import TABLES, Packed
 from keju.datasets.readers.base import (
     Detection,
@@ -18,7 +17,7 @@ from keju.datasets.readers.base import (
     source_bytes,
 )
 from keju.datasets.readers.listing import Listing
-from keju.datasets.store import DatasetManifest, DatasetWriter
+from keju.datasets.store import PARTITIONED, DatasetManifest, DatasetWriter, find_items, know_stored
 from keju.datasets.table import iter_items, part_name, table_files
 from keju.errors import DataError
 from keju.files import read_json

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keju.datasets.manifest import MANIFEST
-from keju.datasets.store import Dataset
+from keju.datasets.store import MANIFEST, Dataset
 from keju.datasets.writers.base import Writer
 from keju.errors import UsageError
 from keju.local_paths import check_local

@@ -32,39 +32,34 @@ class Writer(NamedTuple):
 class QuestionItems:
     """The items of a dataset that a format with one question in a row supports, read in batches.
 
-    Items of tasks of pairs and items without an image are skipped.
+    Items of tasks of pairs and items without an image are skipped; `notes` are the notes about
+    them, task by task, when an iteration has ended. It raises `DataError` if no item is left.
     """
 
     def __init__(self, form: str, dataset: Dataset) -> None:
         self._form = form
         self._dataset = dataset
-        self._skipped: Counter[tuple[str, str]] = Counter()
+        self.notes: list[str] = []
 
     def __iter__(self) -> Iterator[Item]:
-        """Yield the items; raises `DataError` if there are none."""
-        self._skipped.clear()
+        skipped: Counter[tuple[str, str]] = Counter()
         for item in self._dataset:
             if task(item.task).of_pairs:
-                reason = _("a task of pairs, but a row has one question")
+                skipped[item.task, _("a task of pairs, but a row has one question")] += 1
             elif not item.images:
-                reason = _("without an image")
+                skipped[item.task, _("without an image")] += 1
             else:
                 yield item
-                continue
-            self._skipped[item.task, reason] += 1
-        if self._skipped.total() == len(self._dataset):
+        self.notes = [
+            n_("skipped {n:,} item of {}: {}", "skipped {n:,} items of {}: {}", count, name, reason)
+            for (name, reason), count in sorted(skipped.items())
+        ]
+        if skipped.total() == len(self._dataset):
             raise DataError(
                 "no item can be exported as {}: {}",
                 self._form,
-                join_clauses(list(self.notes())),
+                join_clauses(self.notes),
                 hint="Choose another format: parquet",
-            )
-
-    def notes(self) -> Iterator[str]:
-        """The items that the last iteration skipped, task by task."""
-        for (name, reason), count in sorted(self._skipped.items()):
-            yield n_(
-                "skipped {n:,} item of {}: {}", "skipped {n:,} items of {}: {}", count, name, reason
             )
 
 

@@ -25,8 +25,8 @@ OUT/
 Skipped, with their number: items of tasks of pairs, and items without an image."""
 
 
-def write_jsonl(dataset: Dataset, out: Path) -> Iterator[str]:
-    """Write items as JSON lines, their images and a mapping file; yields notes on skipped items."""
+def write_jsonl(dataset: Dataset, out: Path) -> list[str]:
+    """Write items as JSON lines, images and a mapping file; returns notes on skipped items."""
     items = QuestionItems("jsonl", dataset)
     columns: dict[str, None] = {}
     metadata: dict[str, None] = {}
@@ -42,7 +42,7 @@ def write_jsonl(dataset: Dataset, out: Path) -> Iterator[str]:
 
     write_atomic(out / "items.jsonl", lines())
     write_atomic(out / "mapping.toml", _mapping(columns, metadata))
-    yield from items.notes()
+    return items.notes
 
 
 WRITER = Writer("jsonl", "items as JSON lines, with their images", LAYOUT, write_jsonl)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-from keju.datasets.manifest import write_definitions
 from keju.datasets.packed import write_packed
-from keju.datasets.store import Dataset
+from keju.datasets.store import MANIFEST, Dataset, items_writer, write_definitions
 from keju.datasets.table import BATCH_ROWS
 from keju.datasets.writers.base import Writer
-from keju.datasets.writing import items_writer
 from keju.files import write_json
 from keju.items import ImageRef
 
@@ -23,13 +20,13 @@ OUT/
 Nothing is skipped. The folder is itself a dataset, which keju runs and validates."""
 
 ITEM_ROWS = 32
-"""Rows in a group of items: one item is read in a millisecond or two."""
+"""Rows in a group of items: a viewer of the table reads a few of them without the others."""
 
 MANY_ITEMS = 50_000
 """With more items the groups are larger: each adds about 4 KB to what every reader loads first."""
 
 
-def write_parquet(dataset: Dataset, out: Path) -> Iterator[str]:
+def write_parquet(dataset: Dataset, out: Path) -> tuple[str, ...]:
     """Write items and images; nothing is skipped, so there are no notes."""
     benchmarks = set()
     refs: dict[str, ImageRef] = {}
@@ -41,8 +38,8 @@ def write_parquet(dataset: Dataset, out: Path) -> Iterator[str]:
             refs.update((ref.path, ref) for ref in item.images)
     write_packed(refs.values(), dataset.image_bytes, out)
     write_definitions(out, benchmarks)
-    write_json(out / "dataset.json", dataset.manifest)
-    yield from ()
+    write_json(out / MANIFEST, dataset.manifest)
+    return ()
 
 
 WRITER = Writer("parquet", "keju's own items and images, in tables", LAYOUT, write_parquet)

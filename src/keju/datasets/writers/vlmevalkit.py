@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import csv
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from string import ascii_uppercase
@@ -32,8 +31,8 @@ HEADS = ("index", "id", "image", "question", "answer", "category", "l2-category"
 ``id``, which it ignores and by which its answers are replayed."""
 
 
-def write_vlmevalkit(dataset: Dataset, out: Path) -> Iterator[str]:
-    """Write a table for each task and query; yields notes on skipped items."""
+def write_vlmevalkit(dataset: Dataset, out: Path) -> list[str]:
+    """Write a table for each task and query; returns notes on skipped items."""
     items = QuestionItems("vlmevalkit-tsv", dataset)
     options: Counter[str] = Counter()
     for item in items:
@@ -62,7 +61,7 @@ def write_vlmevalkit(dataset: Dataset, out: Path) -> Iterator[str]:
             rows[name] += 1
     for name in options:
         replace_file(out / f".{name}.tsv", out / f"{name}.tsv")
-    yield from items.notes()
+    return items.notes
 
 
 def _table_name(item: Item) -> str:
