@@ -223,8 +223,11 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
         DataError: it is empty, absolute, too long, contains ``..``, or is a link to outside.
     """
     plain = PurePosixPath(name.replace("\\", "/"))
+    if not _is_short(plain):
+        problem = _("{!r} is too long for the name of a file", shortened(name))
+        raise DataError(problem, file=file, item=item, hint="Give it another name")
     climbs = not plain.parts or plain.is_absolute() or ".." in plain.parts
-    if not climbs and "\0" not in name and ":" not in plain.parts[0] and _is_short(plain):
+    if not climbs and "\0" not in name and ":" not in plain.parts[0]:
         path = root / plain
         if not leads_out(path, root):
             return path
@@ -236,7 +239,7 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
 def _is_short(path: PurePosixPath) -> bool:
     """Whether a system can have a file of that name: 255 bytes in each part, 1,000 characters."""
     sizes = [len(part.encode("utf-8", "replace")) for part in path.parts]
-    return max(sizes) < 256 and len(str(path)) <= 1000
+    return max(sizes, default=0) < 256 and len(str(path)) <= 1000
 
 
 def is_litter(name: str) -> bool:
