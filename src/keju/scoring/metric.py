@@ -9,7 +9,7 @@ published benchmark in its folder of `keju.benchmarks`, and others in plug-ins.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
@@ -19,8 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from keju import __version__
 from keju.definitions.wordings import RELEASED
-from keju.encoders import Encoders, Pair
-from keju.errors import describe_exception, english_problem, shortened
+from keju.errors import describe_exception, shortened
 from keju.extraction import READER
 from keju.items import AnswerForm, Protocol
 from keju.metrics import UndefinedMetricError
@@ -158,32 +157,6 @@ class Metric:
         reference, _answer, *others = self.prepare.inputs(sample)
         return self._compute(sample, reference, reference, *others)
 
-    def values(
-        self, encoders: Encoders, pairs: Sequence[Pair], references: Iterable[str]
-    ) -> Sequence[float | str]:
-        """The value of each pair of a metric that an encoder computes, or why it has none.
-
-        Raises:
-            UndefinedMetricError: no pair has a value; the reason is in it.
-            PluginError: the function of a plug-in returned something that is not a value.
-        """
-        if not self.origin:
-            values: list[float] = self.function(encoders, self.encoder, pairs, references)
-            return values
-        texts = [text for pair in pairs for text in pair]
-        vectors = encoders.sentence_vectors(texts, name=self.encoder)
-
-        def value(candidate: str, reference: str) -> float | str:
-            try:
-                return self._value_of_plugin("", vectors[reference], vectors[candidate]).value
-            except UndefinedMetricError as error:
-                return english_problem(error)
-
-        return [
-            value(candidate, reference) if candidate else self.worst
-            for candidate, reference in pairs
-        ]
-
     def _compute(self, case: Any, *inputs: Any) -> MetricValue:  # noqa: ANN401 - as measure
         if self.origin:
             measured = self._value_of_plugin(_(" for item {}", case.item.id), *inputs)
@@ -195,7 +168,7 @@ class Metric:
     def _value_of_plugin(self, place: str, *inputs: object) -> MetricValue:
         """The value of a plug-in's function, which is checked: it is other people's code."""
         answer = inputs[-1]
-        empty = not self.encoder and (answer is None or (isinstance(answer, Sized) and not answer))
+        empty = answer is None or (isinstance(answer, Sized) and not answer)
         if empty and not self.pooled:
             return mean(self.worst)
         try:

@@ -12,7 +12,6 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
-from keju.encoders import ENCODERS
 from keju.errors import error_text
 from keju.items import AnswerForm, Protocol
 from keju.registry import (
@@ -35,9 +34,6 @@ _HAVE_LENGTH: frozenset[AnswerForm] = frozenset(
 )
 """Forms of which an answer, empty or not, has a length, so that rates can be pooled."""
 
-_TEXTS: tuple[AnswerForm, ...] = ("transcription", "text", "punctuated", "short")
-"""Forms whose reference and answer are texts, which an encoder can read."""
-
 _LONGEST_NAME = 40
 
 
@@ -54,7 +50,6 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
     highest: float | None = 1.0,
     worst: float | None = None,
     pooled: bool = False,
-    encoder: str = "",
     source: str = "",
     rule_zh: str = "",
 ) -> Callable[[F], F]:
@@ -82,8 +77,6 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
         worst: the value of a failed response. Without it, the bad end of the range.
         pooled: whether the function returns ``(numerator, denominator)``, which a task sums over
             its items before dividing. It must also return them for an empty answer.
-        encoder: the encoder, e.g. ``minilm``, whose sentence vectors of both texts the function
-            gets in their place, as arrays of length 1.
         source: where the definition is from.
         rule_zh: the rule in Chinese, for reports in that language.
 
@@ -95,8 +88,6 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
     _check_name(name, rule)
     if pooled and form not in _HAVE_LENGTH:
         raise ValueError(f"pooled is for the forms {', '.join(sorted(_HAVE_LENGTH))}, not {form}")
-    if encoder:
-        prepared = _of_vectors(prepared, form, encoder, pooled=pooled)
     bad = worst if worst is not None else lowest if higher_is_better else highest
     if bad is None or not math.isfinite(bad):
         raise ValueError("worst is missing: the bad end of the range is open. Give worst=…")
@@ -108,7 +99,7 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
             name=name, form=form, protocol=protocol, benchmark=benchmark, prepare=prepared,
             function=function, rule=rule, rule_zh=rule_zh, over=_POOLED if pooled else MEAN,
             worst=bad, lowest=lowest, highest=highest, higher_is_better=higher_is_better,
-            encoder=encoder, of_pairs=form == "probability", source=source,
+            of_pairs=form == "probability", source=source,
         )  # fmt: skip
         _check_namesakes(own, keju_metrics().values())
         place = "/".join(filter(None, (protocol, benchmark, form, name)))
@@ -183,18 +174,6 @@ def _preparation(form: AnswerForm, protocol: Protocol, prepare: str) -> Preparat
             f"prepare is {prepare!r}. For {form} under {protocol} use {' or '.join(by_name)}"
         )
     return by_name[prepare or next(iter(by_name))]
-
-
-def _of_vectors(
-    prepare: Preparation, form: AnswerForm, encoder: str, *, pooled: bool
-) -> Preparation:
-    """The preparation of texts as an encoder's metric takes them: candidate and reference."""
-    if encoder not in ENCODERS:
-        raise ValueError(f"encoder is {encoder!r}. Use one of {', '.join(ENCODERS)}")
-    if form not in _TEXTS or pooled:
-        raise ValueError(f"encoder is for the forms {', '.join(_TEXTS)}, and not with pooled")
-    texts = prepare.inputs
-    return prepare._replace(name=f"{prepare.name}>vectors", inputs=lambda case: texts(case)[::-1])
 
 
 def _check_name(name: str, rule: str) -> None:

@@ -81,7 +81,9 @@ def encode_scores(
     )
     identical = [(request.pair[1],) * 2 for request in requests if request.unclear]
     try:
-        values = metric.values(encoders, [*pairs, *identical], references)
+        values: list[float | str] = metric.function(
+            encoders, metric.encoder, [*pairs, *identical], references
+        )
     except UndefinedMetricError as error:
         values = [english_problem(error)] * (len(pairs) + len(identical))
     values_if_right = iter(values[len(pairs) :])
