@@ -337,7 +337,10 @@ def text_fault(text: str) -> Text | None:
             hint = _("Save it as plain text (.txt, UTF-8)")
             return _("the text contains {} ({!r})", kind, excerpt, hint=hint)
     if is_placeholder or _INSIDE.search(text):
-        hint = _("Write what the image shows, or drop it")
+        hint = _(
+            "Write what the image shows, or drop it. Import a page that shows no text as blank: "
+            "see keju data formats pages"
+        )
         return _("the text is a placeholder ({!r})", shown, hint=hint)
     # Radicals count, and characters for private use, as rare ideographs are.
     if shown and not any(is_han(char) or _LIKE_HAN.match(char) for char in text):
