@@ -82,14 +82,20 @@ def convert_settings(
         ProblemsError: all errors.
     """
     values = dict(derived or {})
-    fields = {each.name: each for each in msgspec.structs.fields(shape) if each.name not in values}
+    fields = {
+        declared.name: declared
+        for declared in msgspec.structs.fields(shape)
+        if declared.name not in values
+    }
     raw_values = {key.replace("-", "_"): value for key, value in table.items()}
     # Options are written with hyphens.
     labels = {
         name: name.replace("_", "-") if spelled else name for name in {**fields, **raw_values}
     }
-    known = sorted({*more_keys, *(labels[name] for name in fields)})
-    faults = [unknown_name(labels[key], known, "key") for key in raw_values if key not in fields]
+    field_names = sorted({*more_keys, *(labels[name] for name in fields)})
+    faults = [
+        unknown_name(labels[key], field_names, "key") for key in raw_values if key not in fields
+    ]
 
     def decode(kind: type, value: object) -> object:
         if kind is Path and isinstance(value, str):

@@ -29,8 +29,8 @@ def beginning_of(text: str) -> str:
 
 def printable(text: str, most: int = _LONGEST) -> str:
     """The first characters of a name from a file, without control characters."""
-    shown = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
-    return f"{shown[:most]}…" if len(shown) > most else shown
+    plain_text = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+    return f"{plain_text[:most]}…" if len(plain_text) > most else plain_text
 
 
 class TimeUpError(Exception):
@@ -85,9 +85,9 @@ class ImportLog:
         """Record the encoding that a text file was read in, where it is not UTF-8."""
         self._encodings.setdefault(encoding, (file, set()))[1].add(hash(file))
 
-    def matched(self, way: str, name: str, found: str) -> None:
+    def matched(self, way: str, name: str, path: str) -> None:
         """Record that an image was found by other means than its path: ``by their file name``."""
-        self._matched.setdefault(way, {})[name] = found
+        self._matched.setdefault(way, {})[name] = path
 
     def lost(self, file: Path, place: str, text: str, count: int) -> None:
         """Record that the reader of a page file did not take `count` characters of its text.
@@ -120,11 +120,11 @@ class ImportLog:
         in_items = in_roles.union(metadata)
         return used, metadata, tuple(field for field in self._ignored if field not in in_items)
 
-    def columns(self, used: Mapping[str, str], every: Iterable[str]) -> None:
+    def columns(self, used: Mapping[str, str], fields: Iterable[str]) -> None:
         """Record the columns of a table: those used, by role, and of all of them the ignored."""
         for role, field in used.items():
             self.used(role, field)
-        for field in every:
+        for field in fields:
             self.ignored(field)
 
     def notes(self) -> Iterator[str]:
@@ -137,35 +137,35 @@ class ImportLog:
         first_name: dict[str, str] = {}
         doubtful: dict[str, str] = {}
         for way, names in self._matched.items():
-            name, found = next(iter(names.items()))
+            name, path = next(iter(names.items()))
             yield n_(
                 "{n} image found {}: {} as {}", "{n} images found {}: {} as {}", len(names), way,
-                name, found,
+                name, path,
             )  # fmt: skip
-            for name, found in names.items():
-                if not _are_alike(first_name.setdefault(found, name), name):
-                    doubtful.setdefault(found, name)
+            for name, path in names.items():
+                if not _are_alike(first_name.setdefault(path, name), name):
+                    doubtful.setdefault(path, name)
         if doubtful:
-            found, name = next(iter(doubtful.items()))
+            path, name = next(iter(doubtful.items()))
             yield n_(
                 "{n} image was found for different paths: {} for {} and {}. Check whether an "
                 "image of the same name is missing",
                 "{n} images were found for different paths: {} for {} and {}. Check whether an "
                 "image of the same name is missing",
                 len(doubtful),
-                found,
-                first_name[found],
+                path,
+                first_name[path],
                 name,
             )
         if self._lost:
-            shown: str = join_clauses(self._lost_at)
-            if (others := self._lost_places - _MOST) > 0:
-                shown = _("{} and {} more", shown, others)
+            places: str = join_clauses(self._lost_at)
+            if (more := self._lost_places - _MOST) > 0:
+                places = _("{} and {} more", places, more)
             yield _(
                 "text not taken: {} in {}, at places that keju does not read: {}",
                 n_("{n:,} character", "{n:,} characters", self._lost.total()),
                 n_("{n:,} file", "{n:,} files", len(self._lost)),
-                shown,
+                places,
             )
         if self.dropped:
             yield n_(
@@ -178,7 +178,7 @@ class ImportLog:
 
     def field_notes(self) -> Iterator[str]:
         """The uses of the fields, one line each: ``fields used: question, group (book)``."""
-        used, kept, ignored = self.fields()
+        used, metadata, ignored = self.fields()
         roles = (
             role
             if [role] == [name.casefold() for name in names]
@@ -187,16 +187,16 @@ class ImportLog:
         )
         if used:
             yield _("fields used: {}", ", ".join(roles))
-        if kept:
-            yield _("fields kept as metadata: {}", ", ".join(kept))
+        if metadata:
+            yield _("fields kept as metadata: {}", ", ".join(metadata))
         if ignored:
             yield _("fields ignored: {}", ", ".join(ignored))
 
 
 def _are_alike(first: str, second: str) -> bool:
     """Whether one of two paths is the end of the other."""
-    one, other = (f"/{path}".replace("\\", "/").casefold() for path in (first, second))
-    return one.endswith(other) or other.endswith(one)
+    first_path, second_path = (f"/{path}".replace("\\", "/").casefold() for path in (first, second))
+    return first_path.endswith(second_path) or second_path.endswith(first_path)
 
 
 _CURRENT: ContextVar[ImportLog | None] = ContextVar("import log", default=None)

@@ -39,10 +39,10 @@ def kind_of(
     """
     inwards = [word for word in reversed(words) if word]
     word = next(filter(is_specific, inwards), "".join(inwards[:1]))
-    kinds = [kind for each in words for kind in _known(each, extra)]
+    kinds = [kind for word in words for kind in _known(word, extra)]
     if kinds:
         return next((kind for kind in reversed(kinds) if kind not in FLOW), kinds[-1]), word
-    is_unknown = any(is_specific(part) for each in words for part in _parts(each))
+    is_unknown = any(is_specific(part) for word in words for part in _parts(word))
     return ("other" if is_unknown else "main"), word
 
 

@@ -116,8 +116,8 @@ class Packed(dict[str, "tuple[str, ParquetFile, int, int]"]):
                 table = ParquetFile(file, memory_map=isinstance(file, Path))
                 columns = table.schema_arrow.names
                 if not {"path", "image"} <= set(columns):
-                    found = ", ".join(columns)
-                    problem = _("expected the columns path, image; found {}", found)
+                    names = ", ".join(columns)
+                    problem = _("expected the columns path, image; found {}", names)
                     raise DataError(problem, file=name, hint=_EXPORT_AGAIN)
                 for group in range(table.num_row_groups):
                     paths = table.read_row_group(group, columns=["path"]).column(0).to_pylist()

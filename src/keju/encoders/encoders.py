@@ -255,10 +255,10 @@ class TokenMatcher:
         full = [pair for pair in window if all(text in self._matrices for text in pair)]
         rates = []
         for pair in full:
-            (rows, weights), (others, of_others) = (self._matrices[text] for text in pair)
-            likeness = rows @ others.T
+            (rows, weights), (other_rows, other_weights) = (self._matrices[text] for text in pair)
+            likeness = rows @ other_rows.T
             precision, recall = likeness.amax(1).double() @ weights, likeness.amax(0).double()
-            rates.append(torch.stack([precision, recall @ of_others]))
+            rates.append(torch.stack([precision, recall @ other_weights]))
         # One copy from the device for the whole window.
         copied = torch.stack(rates).tolist() if rates else []
         scores: dict[Pair, Array] = {pair: np.zeros(3) for pair in window}

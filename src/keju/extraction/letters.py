@@ -47,7 +47,7 @@ _OF_CHARACTER: _Edges = (
 def _option_texts(options: tuple[str, ...]) -> list[tuple[str, str, _Edges]]:
     """Letter, text in small letters and edges of the options, the longest text first."""
     texts = [(letter, fold(text).strip()) for letter, text in zip(_LETTERS, options, strict=False)]
-    named = []
+    named_options = []
     for letter, text in sorted(texts, key=lambda pair: -len(pair[1])):
         is_word = text[:1].isascii() and text[:1].isalnum()
         edges = _OF_WORD if is_word else _OF_TEXT
@@ -55,8 +55,8 @@ def _option_texts(options: tuple[str, ...]) -> list[tuple[str, str, _Edges]]:
             edges = _OF_CHARACTER
         elif not (text := text.rstrip("。.")):
             continue
-        named.append((letter, _in_small_letters(text), edges))
-    return named
+        named_options.append((letter, _in_small_letters(text), edges))
+    return named_options
 
 
 # Readers look for options in the same text several times.
@@ -82,19 +82,19 @@ def _mentions(text: str, options: tuple[str, ...]) -> list[Mention]:
     Of several at one place, a letter comes first, then the longest text.
     """
     letters = _letter_pattern(len(options)).finditer(text)
-    found = [Mention(match[0], match.start(), match.end()) for match in letters]
+    candidates = [Mention(match[0], match.start(), match.end()) for match in letters]
     small = _in_small_letters(text)
-    for letter, named, edges in _option_texts(options):
-        start = small.find(named)
+    for letter, option_text, edges in _option_texts(options):
+        start = small.find(option_text)
         while start >= 0:
             for before, behind in edges:
-                end = behind.match(text, start + len(named))
+                end = behind.match(text, start + len(option_text))
                 if end and before.match(text, start):
-                    found.append(Mention(letter, start, end.end()))
+                    candidates.append(Mention(letter, start, end.end()))
                     break
-            start = small.find(named, start + 1)
+            start = small.find(option_text, start + 1)
     mentions: list[Mention] = []
-    for mention in sorted(found, key=lambda mention: mention.start):
+    for mention in sorted(candidates, key=lambda mention: mention.start):
         if not mentions or mention.start >= mentions[-1].end:
             mentions.append(mention)
     return mentions

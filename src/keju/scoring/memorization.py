@@ -203,11 +203,11 @@ def measure_memorization(
     by_prompt = pl.DataFrame(counts, columns, orient="row").partition_by(*_PROMPT, as_dict=True)
     results = []
     for names, rows in by_prompt.items():
-        found = rows.filter(pl.col("places") > 0)
-        if found["is_altered"].any():
+        with_places = rows.filter(pl.col("places") > 0)
+        if with_places["is_altered"].any():
             # As the same objects as the defaults, which are not stored.
             about = dict(zip(_PROMPT, map(sys.intern, names), strict=True))
-            results.append(_result(found, about))
+            results.append(_result(with_places, about))
     adjusted = iter(holm([result.p for result in results if result.p is not None]))
     return [result if result.p is None else replace(result, p=next(adjusted)) for result in results]
 

@@ -33,8 +33,8 @@ class CharacterTable(dict[int, str]):
         self._find = find
 
     def __missing__(self, code: int) -> str:
-        found = self[code] = self._find(chr(code))
-        return found
+        character = self[code] = self._find(chr(code))
+        return character
 
 
 def is_han(char: str) -> bool:

@@ -76,9 +76,9 @@ def counted_alike(texts: Sequence[str], layer: Layer = "script") -> list[str]:
     depth = LAYERS.index(layer)
     composed = [_composed(text, depth) for text in texts]
     if any(char in text for text in composed for char in _IDEOGRAPHIC_DESCRIPTION):
-        known: dict[str, str] = {}
+        units: dict[str, str] = {}
         plain = _characters(depth)
-        composed = [_described(text.translate(plain), known) for text in composed]
+        composed = [_described(text.translate(plain), units) for text in composed]
     characters = _characters(depth, only_counted=True)  # both conversions in one pass
     return [text.translate(characters) for text in composed]
 
@@ -161,15 +161,15 @@ def _simplified() -> CharacterTable:
 
 @cache
 def _standard() -> CharacterTable:
-    known = {char: line[0] for line in _table("variants.txt") for char in line[1:]}
-    return CharacterTable(lambda char: known.get(char, char))
+    standard = {char: line[0] for line in _table("variants.txt") for char in line[1:]}
+    return CharacterTable(lambda char: standard.get(char, char))
 
 
 @cache
 def _compatible() -> CharacterTable:
-    known = {line[0]: line[1] for line in _table("radicals.txt")} | _LIKE_IDEOGRAPHS
-    known |= dict.fromkeys(map(chr, _SELECTORS), "")
-    return CharacterTable(lambda char: known.get(char, char))
+    compatible = {line[0]: line[1] for line in _table("radicals.txt")} | _LIKE_IDEOGRAPHS
+    compatible |= dict.fromkeys(map(chr, _SELECTORS), "")
+    return CharacterTable(lambda char: compatible.get(char, char))
 
 
 def _table(name: str) -> list[str]:

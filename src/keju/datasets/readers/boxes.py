@@ -459,8 +459,8 @@ def _numbers(values: object, fields: Sequence[str], place: Place) -> list[float]
 
 
 def _not_numbers(values: object, fields: Sequence[str], place: Place) -> DataError:
-    names, found = ", ".join(fields), shortened(repr(values))
-    return _faulty(_("expected coordinates ({}); found {}", names, found), place)
+    names, value_text = ", ".join(fields), shortened(repr(values))
+    return _faulty(_("expected coordinates ({}); found {}", names, value_text), place)
 
 
 def _at(value: object, path: str) -> object:

@@ -169,16 +169,16 @@ class ImageFinder:
         only directly below a root.
         """
         stem, folder = _stem(parts[-1]), parts[-2] if len(parts) > 1 else ""
-        named = self._named(stem)
+        same_stem = self._named(stem)
         if self._images is not None or not folder:
-            return named
+            return same_stem
         if any(map(_BETWEEN.search, parts[:-1])):
             return []  # Several paths in one text, of which only the last would be found.
         if _folded(folder) in self._folders:
             return self._named(stem, folder)
         if _folded(folder) in _ANY_FOLDER:
-            return named
-        return [path for path in named if path.parent in self.roots]
+            return same_stem
+        return [path for path in same_stem if path.parent in self.roots]
 
     def _best(
         self, paths: list[Path], parts: Sequence[str], place: Place, near: Collection[str] = ()

@@ -157,7 +157,7 @@ class Candidate(NamedTuple):
 
 def find_candidates(listing: Listing, readers: Iterable[Reader[Any]]) -> list[Candidate]:
     """The readers that recognise a source, the best first: complete ones, then by fit."""
-    found = []
+    candidates = []
     for reader in readers:
         detection = None
         with suppress(DataError):
@@ -165,8 +165,8 @@ def find_candidates(listing: Listing, readers: Iterable[Reader[Any]]) -> list[Ca
         if reader.detect and detection:
             list_returned(reader.detect, [detection], Detection)
             if detection.fit > 0:
-                found.append(Candidate(reader, detection))
-    return sorted(found, key=lambda each: -each.detection.fit)
+                candidates.append(Candidate(reader, detection))
+    return sorted(candidates, key=lambda candidate: -candidate.detection.fit)
 
 
 def find_best(listing: Listing, readers: Iterable[Reader[Any]]) -> Candidate | None:

@@ -171,7 +171,7 @@ def _wrong(file: Path, error: str) -> DataError:
     if unknown := _UNKNOWN.fullmatch(problem):
         problem = unknown_name(unknown[1], kind.__struct_fields__, "key")
         return DataError(problem, file=file, item=f"[{section}]" if section else None)
-    types = {each.name: each.type for each in fields(kind)}
+    types = {declared.name: declared.type for declared in fields(kind)}
     choices = list_allowed_values(types.get(place.rpartition(".")[2]))
     hint = _("See docs/formats.md, Mapping files")
     if choices:
@@ -201,10 +201,10 @@ def todos(value: object, place: str = "") -> list[tuple[str, str]]:
     if isinstance(value, Struct):
         value = asdict(value)
     if isinstance(value, dict):
-        inner = [(f"{place}.{key}" if place else key, each) for key, each in value.items()]
+        inner = [(f"{place}.{key}" if place else key, part) for key, part in value.items()]
     elif isinstance(value, tuple):
-        inner = [(f"{place} {number}", each) for number, each in enumerate(value, start=1)]
-    return [found for name, each in inner for found in todos(each, name)]
+        inner = [(f"{place} {number}", part) for number, part in enumerate(value, start=1)]
+    return [todo for name, part in inner for todo in todos(part, name)]
 
 
 def check_complete(mapping: Mapping, file: Path | None = None) -> None:

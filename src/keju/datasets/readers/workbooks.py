@@ -170,7 +170,7 @@ def cell_text(value: object) -> str:
         return value.isoformat()
     # For a formula over several cells, the object has the text.
     text = str(getattr(value, "text", value))
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    return _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text)
 
 
 def _too_large(file: Path, problem: str) -> DataError:
