@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -120,7 +120,7 @@ def stats(path: Path) -> Stats:
     items = item_table(counted(), dataset.manifest.name)
     return Stats(
         domains=_domains(items),
-        tasks=_with_texts(items.group_by(_TASK, maintain_order=True).agg(_measures())),
+        tasks=_with_texts(_measured(items, _TASK, _measures())),
         sources=_sources(items),
         strata=_strata(items),
         distributions=distributions(items),
@@ -202,9 +202,24 @@ def _domains(items: pl.DataFrame) -> pl.DataFrame:
         names.filter(~is_choice).n_unique().alias("n_qa_task"),
         *_measures(),
     ]
-    domains = items.group_by("benchmark", "domain", maintain_order=True).agg(measures)
+    domains = _measured(items, ("benchmark", "domain"), measures)
     total = items.select(pl.lit("").alias("benchmark"), pl.lit(OVERALL).alias("domain"), *measures)
     return pl.concat([_with_texts(domains), total])
+
+
+def _measured(
+    items: pl.DataFrame, keys: Sequence[str], measures: Sequence[pl.Expr]
+) -> pl.DataFrame:
+    """Measures of each group; one by one, since grouping would copy all lists of images at once."""
+    columns = [*(pl.col(key).first() for key in keys), *measures]
+    groups = items.select(keys).unique(maintain_order=True).iter_rows(named=True)
+    # A filter copies all columns of the table.
+    measured = items.select({name for column in columns for name in column.meta.root_names()})
+    rows = (
+        measured.filter(*(pl.col(key) == value for key, value in group.items())).select(columns)
+        for group in groups
+    )
+    return pl.concat([items.clear().select(columns).clear(), *rows])
 
 
 def _sources(items: pl.DataFrame) -> pl.DataFrame:
