@@ -52,6 +52,10 @@ class PluginError(KejuError):
     """A plug-in is missing or broken, or uses a name that is already used."""
 
 
+class _NameClashError(PluginError):
+    """Two plug-ins provide one name."""
+
+
 class Plugin(Record, frozen=True, kw_only=True):
     """A distribution (with its `version`), a file (with its `sha256`), or a notebook's module."""
 
@@ -125,8 +129,8 @@ def register(kind: str, name: str, thing: object, function: F) -> F:
     return function
 
 
-def _make_clash(kind: str, name: str, provider: object, plugin: Plugin) -> PluginError:
-    return PluginError(
+def _make_clash(kind: str, name: str, provider: object, plugin: Plugin) -> _NameClashError:
+    return _NameClashError(
         "{!r} of {} is provided by {} and by {}. Use one of them", name, kind, provider, plugin
     )
 
@@ -318,7 +322,8 @@ def load_installed() -> list[Installed]:
     One that cannot be imported is in `list_broken` instead.
 
     Raises:
-        PluginError: a plug-in file cannot be imported.
+        PluginError: a plug-in file cannot be imported, or provides a name of an installed plug-in:
+            one of the two would be used without a word.
     """
     add_plugin_files()
     for point in _read_entry_points():
@@ -326,9 +331,11 @@ def load_installed() -> list[Installed]:
             _IMPORTED[point] = None
             try:
                 import_module(point.module)
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - of any kind
+            except (Exception, SystemExit) as error:
                 place = f"{point.plugin} (entry point {point.name} = {point.module})"
                 _IMPORTED[point] = _import_error(place, error)
+                if isinstance(error, _NameClashError) and _SOURCES:
+                    raise
     return [point for point, broken in _IMPORTED.items() if broken is None]
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from keju.datasets.readers import import_dataset
-from keju.datasets.readers.draft import draft, mapping_text
+from keju.datasets.readers.draft import Preset, draft, mapping_text
 from keju.datasets.readers.mapping import mapping_from, todos
 from keju.datasets.store import Dataset
+from keju.definitions import tasks
 from keju.errors import KejuError
 from tests.support.released import picture, put, table
 
@@ -58,6 +59,17 @@ def test_a_folder_of_task_files_is_mapped_whole(tmp_path):
     assert drafted.mapping.fields["id"] == "{task}-{ID}"
     assert drafted.mapping.fields["source_id"] == "ID"
     assert len(imported(tmp_path, src, "auto")) == 24
+
+
+def test_tasks_of_another_benchmark_are_no_sign_of_a_preset(tmp_path):
+    src = tmp_path / "src"
+    named = next(task for task in tasks() if task.benchmark != "MCS-Bench")
+    row = {"编号": "1", "任务": named.name_zh, "题": "问？", "图": "1.png"}
+    rows = [row, {**row, "编号": "2"}]
+    put(src / "1.png", picture(1, (8, 12)))
+    put(src / "items.json", json.dumps(rows, ensure_ascii=False))
+    assert draft(src, Preset(name="mcs-bench", benchmark="MCS-Bench")).fit == 0
+    assert draft(src, Preset(name="own", benchmark=named.benchmark)).fit > 0
 
 
 def test_a_null_cell_is_not_the_image_none(tmp_path):

@@ -27,7 +27,7 @@ from keju.cli.options import (
 )
 from keju.cli.permission import SendRestricted, permission
 from keju.errors import DataError, UsageError, did_you_mean, error_text, nearest_names
-from keju.registry import PluginError
+from keju.registry import PluginError, describe_broken
 from keju.settings import convert_settings, get_description, is_table, unwrap_type
 from keju.texts import _, in_terminal, language, n_, recognised, translator
 
@@ -83,11 +83,12 @@ class BuildGroup(TyperGroup):
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             if args[0] in STEPS.elsewhere:
                 raise STEPS.make_unknown_error(args[0])
-            hint = did_you_mean(nearest_names(args[0], self.list_commands(ctx)))
+            near = did_you_mean(nearest_names(args[0], self.list_commands(ctx)))
             raise UsageError(
                 "no step {!r}, and no recipe (a .toml file).{} See: keju build --help",
                 args[0],
-                hint,
+                near,
+                hint=describe_broken(),
             )
         if args and super().get_command(ctx, args[0]) is None and args[0] in STEPS:
             STEPS[args[0]]  # Raises for a step whose package is missing, with the reason.

@@ -16,7 +16,7 @@ from keju.cli.help_texts import translate_made_command
 from keju.cli.options import out_option
 from keju.errors import error_text
 from keju.local_paths import shell_quoted
-from keju.registry import PluginError, list_returned
+from keju.registry import PluginError, describe_broken, list_returned
 from keju.texts import _, in_terminal, language, n_, translator
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class _ExportGroup(TyperGroup):
         if args and super().get_command(ctx, args[0]) is None:
             if args[0] in EXPORTS:
                 EXPORTS[args[0]]
-            elif args[0] in EXPORTS.elsewhere:
+            elif args[0] in EXPORTS.elsewhere or describe_broken():
                 raise EXPORTS.make_unknown_error(args[0])
         return super().resolve_command(ctx, args)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from keju.cli.app import app, out, print_json, say
+from keju.cli.app import app, note, out, print_json, say
 from keju.cli.options import AsJson, out_option
 from keju.texts import _
 
@@ -73,11 +73,13 @@ def metrics(
     from keju.cli.output.listings import metrics_table
     from keju.scoring import metric_row
     from keju.scoring import metrics as all_metrics
+    from keju.scoring.own_metrics import broken_plugins
 
     if as_json:
         print_json([metric_row(metric) for metric in all_metrics()])
     else:
         out.print(metrics_table(all_metrics()))
+        note(*broken_plugins())
         say(_("↓: lower is better; --json also contains the preparation of texts and the source"))
 
 

@@ -359,8 +359,7 @@ def _describe_missing(path: Path) -> Text:
         return _("{}: this is the folder of a build, not a dataset. Its dataset is {}", path, build)
     if (path / UNFINISHED).exists():
         return _(
-            "{}: the import into this directory did not finish. Run the same keju data import "
-            "again, with --out {}",
+            "{}: the command that makes this dataset did not finish. Run it again, with --out {}",
             path,
             place,
         )

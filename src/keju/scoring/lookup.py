@@ -158,5 +158,5 @@ def _unknown_metric(
         did_you_mean(nearest_names(metric, names)),
         file=place,
         item=f"tasks.{task.id}" + (f".queries.{query.name}" if query.name else ""),
-        hint=hint,
+        hint="; ".join([hint, *broken_plugins()]),
     )

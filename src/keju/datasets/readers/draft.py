@@ -394,7 +394,9 @@ class _Draft:
             return 0.0
         if not set(map(plain_name, self.preset.signs)).isdisjoint(map(plain_name, self.columns)):
             return 0.95
-        return 0.8 if self.named_tasks else 0.0
+        return (
+            0.8 if self.preset.benchmark in {kind.benchmark for kind in self.named_tasks} else 0.0
+        )
 
 
 def _todo(reason: str) -> Text:

@@ -7,8 +7,10 @@ from itertools import chain, count
 from pathlib import Path
 
 from keju.datasets.readers.base import Options
+from keju.definitions import definitions
 from keju.errors import printable
 from keju.local_paths import shell_quoted
+from keju.registry import list_plugin_sources
 
 
 def shell_word(text: str) -> str:
@@ -27,7 +29,7 @@ def import_command(
 
     `benchmarks` are the definition files of the benchmarks whose items the source has.
     """
-    words = ["keju", "data", "import", name, _path(src)]
+    words = [*_program(), "data", "import", name, _path(src)]
     for file in benchmarks:
         words += ["--benchmark", _path(file)]
     given = dict(options)
@@ -41,9 +43,17 @@ def import_command(
 
 def detect_command(src: Path, option: str = "", mapping: Path = Path()) -> str:
     """The command that examines a source, with ``--map`` or ``--write-map`` and a mapping file."""
-    words = ["keju", "data", "detect", _path(src)]
+    words = [*_program(), "data", "detect", _path(src)]
+    for file in filter(None, (entry.file for entry in definitions())):
+        words += ["--benchmark", _path(file)]
     words += [option, _path(mapping)] if option else []
     return " ".join(shell_word(word) for word in words)
+
+
+def _program() -> list[str]:
+    """The words before a command: with the plug-in files of this one."""
+    files = (_path(Path(source.path)) for source in list_plugin_sources())
+    return ["keju", *(word for file in files for word in ("--plugin", file))]
 
 
 def new_folder(src: Path) -> Path:
