@@ -58,6 +58,12 @@ def test_a_table_becomes_settings_with_paths_from_its_folder():
     assert found == expected
 
 
+def test_a_key_in_two_spellings_is_refused():
+    table = {"needed": 2, "long-name": True, "long_name": False}
+    with pytest.raises(ProblemsError, match="recipe: long-name is there in two spellings"):
+        convert_settings(table, Every, place="recipe")
+
+
 def test_all_errors_of_a_table_are_reported_at_once():
     table = {"long-name": "x", "choise": "a", "choice": "c", "folder": "s3://bucket/x"}
     with pytest.raises(ProblemsError) as error:

@@ -96,6 +96,8 @@ def convert_settings(
     faults = [
         unknown_name(labels[key], field_names, "key") for key in raw_values if key not in fields
     ]
+    doubled = [key for key in table if key not in raw_values and key.replace("-", "_") in table]
+    faults += (_("{} is there in two spellings", key) for key in doubled)
 
     def decode(kind: type, value: object) -> object:
         if kind is Path and isinstance(value, str):

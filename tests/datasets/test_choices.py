@@ -34,6 +34,11 @@ def test_options_have_many_forms(value: object) -> None:
     assert options_from(value, PLACE) == ("论语", "说苑")
 
 
+@pytest.mark.parametrize("text", ["唐；宋", "A. only", "B. x；C. y"])
+def test_the_one_text_of_a_list_is_one_option(text: str) -> None:
+    assert options_from([text], PLACE) == (text,)
+
+
 @pytest.mark.parametrize("value", [None, "", [], {}, " "])
 def test_no_options_are_none(value: object) -> None:
     assert options_from(value, PLACE) == ()

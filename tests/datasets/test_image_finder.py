@@ -102,20 +102,6 @@ def test_the_folder_of_the_task_decides_between_images_of_one_name(src):
         find(src, "3.png", near=("T1", "T2"))
 
 
-@pytest.mark.parametrize(
-    ("pattern", "path"),
-    [
-        ("**/4.*", "deep/er/imgs/4.png"),
-        ("**/T2/3.png", "T2/3.png"),
-        ("T1/3.*", "T1/3.png"),
-        ("T3/3.*", None),
-        ("**/T1/4.*", None),
-    ],
-)
-def test_a_pattern_means_the_folder_that_it_names(src, pattern, path):
-    assert find(src, pattern) == (path, [])
-
-
 def test_the_folder_called_after_the_file_decides_between_images_of_one_name(src):
     index = ImageFinder([src])
     found = index.find("3.png", Place(src / "T1.json", "a1"))

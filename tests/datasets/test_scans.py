@@ -171,14 +171,14 @@ def test_a_page_that_takes_too_long_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(scans, "PAGE_SECONDS", 2.0)
     put(tmp_path / "src/a.pdf", raw_pdf())
     put(tmp_path / "src/b.pdf", raw_pdf(side=1000, content=b"0 0 3600 3600 re f " * 20_000))
-    with pytest.raises(DataError, match=r"b\.pdf: page 1: not readable in 2 seconds"):
+    with pytest.raises(DataError, match=r"b\.pdf: page 1: cannot be read, or not in 2 seconds"):
         read(tmp_path / "src", texts="no")
 
 
 def test_a_pdf_that_ends_the_library_is_refused(src, monkeypatch):
     put(src.parent / "worker.py", "import sys; sys.stdin.readline(); sys.exit(1)")
     monkeypatch.setattr(scans, "_WORKER", src.parent / "worker.py")
-    with pytest.raises(DataError, match=r"book\.pdf: not readable in 15 seconds"):
+    with pytest.raises(DataError, match=r"book\.pdf: cannot be read, or not in 15 seconds"):
         read(src, texts="no")
 
 

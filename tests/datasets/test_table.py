@@ -226,6 +226,14 @@ def test_two_columns_of_one_name_are_a_data_error(tmp_path: Path) -> None:
         read_items(tmp_path / "items.parquet")
 
 
+def test_a_column_of_categories_is_copied_as_text(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"id": ["a"], "benchmark": ["MCS-Bench"], "task": ["T1"]})
+    frame = frame.with_columns(pl.col("task").cast(pl.Categorical))
+    (tmp_path / "items.parquet").write_bytes(parquet(frame))
+    copy_items(tmp_path / "items.parquet", tmp_path / "copy.parquet", ["a"])
+    assert read_items(tmp_path / "copy.parquet") == [item()]
+
+
 def test_columns_with_a_default_may_be_absent(tmp_path: Path) -> None:
     frame = pl.DataFrame({"id": ["a"], "benchmark": ["MCS-Bench"], "task": ["T1"]})
     (tmp_path / "items.parquet").write_bytes(parquet(frame))

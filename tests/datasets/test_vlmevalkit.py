@@ -123,7 +123,7 @@ def test_a_row_may_have_several_images_or_paths(read, tmp_path: Path, form: str)
         ({"image": "@@@@" * 30}, "1 file is missing: @@@@"),
         (
             {"image": b64encode(b"not a picture at all, but text" * 9).decode()},
-            "line 2: 'bm90",
+            "line 2: image 'bm90",
         ),
         ({"image": "7"}, "1 file is missing: 7 (of line 2)"),
         ({"image": ""}, "line 2: without an image. Name its image"),

@@ -166,7 +166,7 @@ def grade(
     folder = _open(run, rubrics)
     codes = sampled_codes(only) if only else None
     answers = answers_of(folder.run, folder.rubrics, tasks=task, only=codes)
-    if codes and (absent := len(codes) - len(answers)):
+    if codes and (absent := len(codes - {answer.code for answer in answers})):
         note(
             n_(
                 "{n:,} answer of {} is not graded: the run has no such answer to these tasks",

@@ -623,7 +623,7 @@ def _take_folder(path: Path) -> FileLock:
     marker = path / UNFINISHED
     if (path / MANIFEST).exists():
         raise UsageError("{}: already contains a dataset. Choose another --out, or remove it", path)
-    if path.exists() and not marker.exists() and (path.is_file() or any(path.iterdir())):
+    if path.exists() and not marker.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UsageError("{}: not an empty folder. Choose another --out", path)
     path.mkdir(parents=True, exist_ok=True)
     return locked_file(

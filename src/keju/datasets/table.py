@@ -133,6 +133,7 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
                 chosen = bytes(name in wanted_ids for name in batch["id"].to_pylist())
                 flags = pa.Array.from_buffers(pa.uint8(), len(chosen), [None, pa.py_buffer(chosen)])
                 rows = pa.Table.from_batches([batch.filter(flags.cast(pa.bool_()))])
+                rows = rows.cast(pa.schema(map(arrow_schema().field, rows.column_names)))
                 # Columns that an older table lacks are null.
                 rows = pa.concat_tables([empty, rows], promote_options="permissive")
                 # Batches that became small share a row group.

@@ -330,7 +330,8 @@ def _task(file: Definition, task_id: str, table: _Table) -> Task:
         "count_kind": file.count_kind,
         "queries": (),
     }
-    task = convert_settings(table, Task, place=item, derived=derived, more_keys=_QUERY_KEYS)
+    more_keys = (*_QUERY_KEYS, "queries")
+    task = convert_settings(table, Task, place=item, derived=derived, more_keys=more_keys)
     for name in ("name_zh", "name_en", "domain", "format"):
         if not getattr(task, name).strip():
             raise DataError("{} is empty", name, item=item, hint="Fill it in")

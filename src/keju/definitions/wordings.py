@@ -202,7 +202,8 @@ def read_prompts(path: Path) -> str:
     item = None
     try:
         rows = take_rows("", table, "prompts")
-        own = convert_settings(table, Wording, place="", derived={"prompts": {}, "forms": {}})
+        derived = {key: dict[str, object]() for key in ("prompts", "forms")}
+        own = convert_settings(table, Wording, place="", derived=derived, more_keys=["prompts"])
         for form, row in rows.items():
             item = f"prompts.{form}"
             prompt = convert_settings(row, WordedPrompt, place="")

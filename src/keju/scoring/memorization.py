@@ -231,7 +231,7 @@ def _outcomes(page: Item, known: Item, answer: str, kind: str) -> list[Outcome]:
 def _result(rows: pl.DataFrame, about: dict[str, Any]) -> MemorizationResult:
     """The result of the counts of each control, and of its unaltered page, where it has them."""
     controls, unaltered = rows.filter("is_altered"), rows.filter(~pl.col("is_altered"))
-    paired = controls.join(unaltered, on="control", suffix="_unaltered")
+    paired = controls.join(unaltered, on="control", suffix="_unaltered", maintain_order="left")
 
     def share(outcome: str, own: pl.DataFrame, suffix: str = "") -> Ratio:
         columns = (f"{outcome}{suffix}", f"places{suffix}", "group")

@@ -123,7 +123,7 @@ def test_a_box_that_stands_there_twice_is_counted_once_and_said(read, tmp_path: 
         boxes.write("images/bone1.png,1,1,9,20\n")
     done = read("obi-recognition", tmp_path / "s")
     assert [item.answer for item in done.items if item.query == "How"] == ["2", "1"]
-    assert "s: boxes listed twice and counted once: 1" in done.notes
+    assert "s: 1 box listed twice and counted once" in done.notes
 
 
 def test_a_negative_has_no_boxes_and_a_picture_without_boxes_is_no_negative(

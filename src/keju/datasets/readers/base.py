@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -164,10 +164,12 @@ def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
     """
     check_time()
     count(files=1)
-    if (size := plain_file(path).stat().st_size) > most:
+    with reading(path):
+        size = plain_file(path).stat().st_size
+    if size > most:
         problem = _("{:,} MB, more than {:,} MB", size >> 20, most >> 20)
         raise DataError(problem, file=path, hint="Split the file")
-    return source_head(path, most)
+    return source_head(path, size)
 
 
 def source_head(path: Path, size: int) -> bytes:
@@ -223,23 +225,21 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
         DataError: it is empty, absolute, too long, contains ``..``, or is a link to outside.
     """
     plain = PurePosixPath(name.replace("\\", "/"))
-    if not _is_short(plain):
-        problem = _("{!r} is too long for the name of a file", shortened(name))
-        raise DataError(problem, file=file, item=item, hint="Give it another name")
     climbs = not plain.parts or plain.is_absolute() or ".." in plain.parts
     if not climbs and "\0" not in name and ":" not in plain.parts[0]:
         path = root / plain
+        try:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                path.lstat()
+        except OSError as error:
+            problem = _("image {!r}: {}", shortened(name), error.strerror or error)
+            hint = _("Give it another name")
+            raise DataError(problem, file=file, item=item, hint=hint) from None
         if not leads_out(path, root):
             return path
     problem = _("file {!r} must be inside {}", shortened(name), root)
     hint = _("Move it there, and write its path relative to that folder")
     raise DataError(problem, file=file, item=item, hint=hint)
-
-
-def _is_short(path: PurePosixPath) -> bool:
-    """Whether a system can have a file of that name: 255 bytes in each part, 1,000 characters."""
-    sizes = [len(part.encode("utf-8", "replace")) for part in path.parts]
-    return max(sizes, default=0) < 256 and len(str(path)) <= 1000
 
 
 def is_litter(name: str) -> bool:

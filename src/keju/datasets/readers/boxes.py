@@ -8,6 +8,7 @@ a table has as an answer.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,14 +22,14 @@ from msgspec.structs import replace
 
 from keju.datasets.checks import box_fault
 from keju.datasets.import_log import import_log
-from keju.datasets.readers.base import files_under, join_names, source_text
+from keju.datasets.readers.base import files_under, join_names, plain_file, source_text
 from keju.datasets.readers.images import ImageFinder
-from keju.datasets.readers.listing import beginning_of_text
+from keju.datasets.readers.listing import HEAD
 from keju.datasets.readers.records import JsonObject, Place, cell_text
-from keju.datasets.readers.tables import all_rows, json_in
+from keju.datasets.readers.tables import all_rows
 from keju.datasets.readers.xml_parsing import LARGEST, children, name_of, parse_xml
 from keju.errors import DataError, shortened
-from keju.files import shipped_toml
+from keju.files import json_problem, shipped_toml
 from keju.images import decoding, open_header, orientation_of, upright_size
 from keju.items import Box, ImageRef
 from keju.texts import Text, _, n_
@@ -69,7 +70,8 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             is the box.
         relative: whether coordinates are shares of the image.
         kind: the field with the kind of a shape.
-        kinds: the kinds that are read; others are counted. A missing kind, 0 and false are empty.
+        kinds: the kinds that are read; others are counted.
+        crowd: a field that marks the box of several characters, which is counted and not read.
     """
 
     title: str
@@ -87,6 +89,7 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     relative: bool = False
     kind: str = ""
     kinds: list[str] = []
+    crowd: str = ""
 
 
 FORMS = shipped_toml("keju.datasets.readers", "boxes.toml", dict[str, Form])
@@ -143,10 +146,10 @@ def recognise_boxes(
     unknown: list[PurePosixPath] = []
     labels: list[PurePosixPath] = []
     for path in files:
-        stem, suffix = path.stem.casefold(), path.suffix.casefold().lstrip(".")
-        if suffix not in SUFFIXES or stem in _OTHER_TABLES:
+        stem, suffix = path.stem.casefold(), path.suffix.casefold()
+        if suffix.lstrip(".") not in SUFFIXES or stem in _OTHER_TABLES:
             continue
-        if suffix == "txt":
+        if suffix == ".txt":
             if stem in stems or ("labels" in path.parts[:-1] and stem not in _OTHER_TEXTS):
                 labels.append(path)
         elif form := _form_of(path.stem, suffix, text(path)):
@@ -161,18 +164,26 @@ def recognise_boxes(
 
 def _form_of(stem: str, suffix: str, text: str) -> str:
     """The form of a file, by the beginning of its text; empty where it has none."""
-    if suffix == "xml":
+    if suffix == ".xml":
         return "voc"
     text = text.lstrip("\ufeff \t\r\n")
     if "json" in suffix:
         for name, form in FORMS.items():
             if form.signs and all(re.search(sign, text) for sign in form.signs):
                 return name
-        if suffix == "json" and text.startswith("{"):
+        if suffix == ".json" and text.startswith("{"):
             return ""
     columns = set(re.findall(r'[^,;\t"\s]+', text.partition("\n")[0]))
-    is_head = suffix in {"csv", "tsv"} and any({*form.numbers} <= columns for form in _TABLES)
+    is_head = suffix in {".csv", ".tsv"} and any({*form.numbers} <= columns for form in _TABLES)
     return "table" if is_head or stem == "boxes" else ""
+
+
+def _head(path: Path) -> str:
+    """Beginning of a file as text; characters of other encodings do not affect the form."""
+    with plain_file(path).open("rb") as file:
+        data = file.read(HEAD)
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return data.decode("utf-16" if wide else "utf-8", "replace").replace("\r\n", "\n")
 
 
 # ---- the boxes of images
@@ -191,9 +202,7 @@ def annotations_in(
         [PurePosixPath(path.relative_to(folder).as_posix()) for path in paths]
         for paths in (files_under(folder, SUFFIXES), images)
     )
-    forms, unknown = recognise_boxes(
-        files, lambda path: beginning_of_text(folder / path), image_paths
-    )
+    forms, unknown = recognise_boxes(files, lambda path: _head(folder / path), image_paths)
     unread = join_names(map(str, unknown))
     if len(forms) != 1:
         names = (f"{FORMS[form].title} ({paths[0]})" for form, paths in forms.items())
@@ -234,7 +243,7 @@ class _Record(NamedTuple):
     place: Place
     name: str
     size: tuple[float, float]
-    shapes: list[tuple[Place, object]]
+    shapes: Iterable[tuple[Place, object]]
 
 
 def collect_boxes(
@@ -263,8 +272,10 @@ def collect_boxes(
             boxes = annotations.of.setdefault(path, [])
             for where, shape in shapes:
                 kind = str(_at(shape, form.kind) or "") if form.kind else ""
-                if form.kind and kind not in form.kinds:
-                    skipped[_("{}s with {} {!r}", form.box, form.kind, kind[:20])] += 1
+                if form.crowd and _at(shape, form.crowd):
+                    skipped[_("annotations of crowds")] += 1
+                elif form.kind and kind not in form.kinds:
+                    skipped[_("{}s of the kind {!r}", form.box, kind[:20])] += 1
                 elif len(boxes) == MOST_BOXES:
                     hint = _("Check the file: an image of oracle bones has a few hundred at most")
                     raise where.error(_("more than {} boxes on {}", MOST_BOXES, path.name), hint)
@@ -289,46 +300,60 @@ def collect_boxes(
 # ---- reading a file
 
 
-def _read(name: str, file: Path) -> tuple[Form, list[_Record]]:
-    """The images in a file, and the form of their shapes."""
+def _read(name: str, file: Path) -> tuple[Form, Iterable[_Record]]:
+    """The records of a file, and the form of their shapes."""
     form, place = FORMS[name], Place(file, "")
     if name == "table":
         return _read_table(file)
     if name == "yolo":
-        return form, [_Record(place, "", (0, 0), list(_yolo_shapes(file)))]
-    content = _xml_record(file, form) if name == "voc" else json_in(file, object)
-    if isinstance(content, dict) and not form.images:
-        return form, [_record(form, place, content)]
-    images = content.get(form.images, content) if isinstance(content, dict) else content
+        return form, [_Record(place, "", (0, 0), _yolo_shapes(file))]
+    if name == "voc":
+        return form, _records(form, _xml_record(file, form), place)
+    try:
+        content = msgspec.json.decode(source_text(file))
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise _faulty(_("not readable as JSON boxes: {}", json_problem(error)), place) from None
+    return form, _records(form, content, place)
+
+
+def _records(form: Form, content: object, file: Place) -> list[_Record]:
+    single = isinstance(content, dict) and not form.images
+    listed: object = [content] if single else content
+    if isinstance(content, dict) and form.images:
+        listed = content.get(form.images, content)
+    joined: dict[object, list[tuple[Place, object]]] = {}
+    if form.by_id:
+        for place, shape in _numbered(_at(content, form.boxes[0]), file, form.box):
+            joined.setdefault(_id(shape, "image_id", place), []).append((place, shape))
     records: list[_Record] = []
-    by_id: dict[str, _Record] = {}
-    for at, image in _numbered(images, place, form.record):
-        records.append(_record(form, at, image))
-        by_id[str(_at(image, "id"))] = records[-1]
-    if not form.by_id:
-        return form, records
-    if len(by_id) < len(records):
-        raise _faulty(_("two images have the same id"), place)
-    for at, shape in _numbered(_at(content, form.boxes[0]), place, form.box):
-        key = str(_at(shape, "image_id"))
-        if key not in by_id:
-            raise _faulty(_("no image has the id {}", shortened(key)), at)
-        by_id[key].shapes.append((at, shape))
-    return form, records
+    ids: set[object] = set()
+    for place, record in _numbered(listed, file, "" if single else form.record):
+        if not isinstance(record, dict):
+            raise _faulty(_("expected an object; found {}", type(record).__name__), place)
+        names = (cell_text(record.get(field), field, place) for field in form.image)
+        name = next(filter(None, names), "")
+        if not name and not single:
+            raise _faulty(_("it does not name its image: {}", ", ".join(form.image)), place)
+        if form.by_id:
+            key = _id(record, "id", place)
+            if key in ids:
+                raise _faulty(_("two images have this id"), place)
+            ids.add(key)
+            shapes = joined.pop(key, [])
+        else:
+            value = next(filter(None, map(record.get, form.boxes)), None)
+            shapes = list(_numbered(value, place, form.box))
+        records.append(_Record(place, name, _size(form, record, place), shapes))
+    for image_id, shapes in joined.items():
+        raise _faulty(_("no image has the id {}", image_id), shapes[0][0])
+    return records
 
 
-def _record(form: Form, place: Place, image: object) -> _Record:
-    """An image with its own shapes; the only one of a file need not be named in it."""
-    if not isinstance(image, dict):
-        raise _faulty(_("expected an object; found {}", type(image).__name__), place)
-    names = (cell_text(image.get(field), field, place).strip() for field in form.image)
-    name = next(filter(None, names), "")
-    if not name and place.item:
-        raise _faulty(_("it does not name its image: {}", ", ".join(form.image)), place)
-    sides = [_at(image, field) or 0 for field in form.size] or [0, 0]
-    width, height = _numbers(sides, form.size, place)
-    shapes = next(filter(None, map(image.get, form.boxes)), None)
-    return _Record(place, name, (width, height), list(_numbered(shapes, place, form.box)))
+def _id(record: object, field: str, place: Place) -> int | float | str:
+    value = _at(record, field)
+    if not isinstance(value, int | float | str):
+        raise _faulty(_("its {} is not a number or text", field), place)
+    return value
 
 
 def _numbered(values: object, place: Place, word: str) -> Iterator[tuple[Place, object]]:
@@ -397,16 +422,19 @@ def _read_table(file: Path) -> tuple[Form, list[_Record]]:
     used = {"image": image} | {number: number for number in form.numbers}
     import_log().columns(used, [name for name in columns if name not in form.size])
     records: list[_Record] = []
-    largest: dict[Place, float] = {}
+    largest = 0.0
     for place, cells in rows:
-        records.append(_record(form, place, cells))
-        numbers = [cells[side] for side in form.numbers]
-        if any(number not in (None, "") for number in numbers):
-            records[-1].shapes.append((place, cells))
-            largest[place] = max(map(abs, _numbers(numbers, form.numbers, place)))
-    if largest and max(largest.values()) <= 1:
+        numbers = [_at(cells, side) for side in form.numbers]
+        stated = any(number not in (None, "") for number in numbers)
+        if stated and largest <= 1:
+            sides = zip(numbers, form.numbers, strict=True)
+            largest = max(largest, *(abs(_number(place, *side)) for side in sides))
+        name = cell_text(cells.get(image), image, place).strip()
+        shapes = [(place, cells)] if stated else []
+        records.append(_Record(place, name, _size(form, cells, place), shapes))
+    if 0 < largest <= 1:
         problem = _("the boxes of the table are fractions of the image, not pixels")
-        raise _faulty(problem, next(iter(largest)))
+        raise _faulty(problem, rows[0].place)
     return form, records
 
 
@@ -419,14 +447,22 @@ def _box_of(form: Form, shape: object, place: Place) -> Box:
     Raises:
         DataError: it has no box, or not numbers of a size that an image can have.
     """
-    values: object = [_at(shape, field) for field in form.numbers]
-    if len(form.numbers) == 1:
-        values = _at(shape, form.numbers[0])
-    if form.points and not values:
-        return _bounding_box(_at(shape, form.points), [form.points], place)
+    fields = form.numbers
+    if len(fields) == 1:
+        values, fields = _at(shape, fields[0]), fields * 4
+    else:
+        values = [_at(shape, field) for field in fields]
+    if form.points and (not isinstance(values, list) or not values or values[0] is None):
+        return _bounding_box(shape, form.points, place)
     if not isinstance(values, list) or len(values) != 4:
-        raise _not_numbers(values, form.numbers, place)
-    x, y, right, bottom = _numbers(values, form.numbers, place)
+        raise _faulty(_("{} is not a list of four numbers", fields[0]), place)
+    x, y, right, bottom = [
+        # Most are plain numbers, of which there may be millions.
+        float(value)
+        if type(value) in {int, float} and -LARGEST <= value <= LARGEST
+        else _number(place, value, field)
+        for value, field in zip(values, fields, strict=True)
+    ]
     if form.convention == "xywh":
         return Box(x0=x, y0=y, x1=x + right, y1=y + bottom)
     if form.convention == "cxcywh":
@@ -434,33 +470,36 @@ def _box_of(form: Form, shape: object, place: Place) -> Box:
     return Box(x0=x, y0=y, x1=right, y1=bottom)
 
 
-def _bounding_box(points: object, fields: Sequence[str], place: Place) -> Box:
-    """The box around the points of a shape."""
-    rows = points if isinstance(points, list) else [points]
-    numbers = [_numbers(row, fields, place) for row in rows]
+def _bounding_box(shape: object, field: str, place: Place) -> Box:
+    """The box around points."""
+    lists = _at(shape, field)
+    if not isinstance(lists, list) or not all(isinstance(values, list) for values in lists):
+        raise _faulty(_("{} is not a list of points", field), place)
+    numbers = [[_number(place, value, field) for value in values] for values in lists]
     xs, ys = ([number for row in numbers for number in row[start::2]] for start in (0, 1))
     if not xs or len(xs) != len(ys):
-        raise _not_numbers(points, fields, place)
+        raise _faulty(_("the shape has no points, or unequal numbers of x and y"), place)
     return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
 
 
-def _numbers(values: object, fields: Sequence[str], place: Place) -> list[float]:
-    """The values of a list as numbers, also those written as texts.
-
-    Raises:
-        DataError: it is not such a list, or a number is larger than an image can be.
-    """
-    with suppress(TypeError, ValueError, OverflowError):
-        if isinstance(values, list) and not any(isinstance(value, bool) for value in values):
-            numbers = list(map(float, values))
-            if all(-LARGEST <= number <= LARGEST for number in numbers):
-                return numbers
-    raise _not_numbers(values, fields, place)
+def _size(form: Form, record: JsonObject, place: Place) -> tuple[float, float]:
+    """The size of the annotated image; 0 where it is not stated."""
+    sides = [_number(place, _at(record, field) or 0, field) for field in form.size] or [0.0, 0.0]
+    return sides[0], sides[1]
 
 
-def _not_numbers(values: object, fields: Sequence[str], place: Place) -> DataError:
-    names, value_text = ", ".join(fields), shortened(repr(values))
-    return _faulty(_("expected coordinates ({}); found {}", names, value_text), place)
+def _number(place: Place, value: object, field: str) -> float:
+    """A number, also one written as a text, of a size that an image can have."""
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if math.isnan(number):
+        shown = "" if value is None else str(value)[:40]
+        raise _faulty(_("{!r} is not a number (field {})", shown, field), place)
+    if abs(number) > LARGEST:
+        raise _faulty(_("{} is too large for an image (field {})", str(value)[:40], field), place)
+    return number
 
 
 def _at(value: object, path: str) -> object:
@@ -552,16 +591,31 @@ def fit_boxes(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = Fal
 
 def box_notes(counts: Mapping[str, int]) -> Iterator[Text]:
     """Notes on the changes of boxes that `fit_boxes` counted."""
-    changes = {
-        "clipped": _("boxes clipped that left their image by a pixel or less"),
-        "skipped": _("boxes skipped without area or outside their image"),
-        "twice": _("boxes listed twice and counted once"),
-        "turned": _(
-            "images turned by EXIF whose annotation states no size: boxes are read as drawn on the "
-            "upright image"
+    notes = (
+        n_(
+            "{n:,} box clipped that left the image by a pixel or less",
+            "{n:,} boxes clipped that left the image by a pixel or less",
+            counts["clipped"],
         ),
-    }
-    return (_("{}: {:,}", change, counts[kind]) for kind, change in changes.items() if counts[kind])
+        n_(
+            "{n:,} box skipped without area or outside the image",
+            "{n:,} boxes skipped without area or outside the image",
+            counts["skipped"],
+        ),
+        n_(
+            "{n:,} box listed twice and counted once",
+            "{n:,} boxes listed twice and counted once",
+            counts["twice"],
+        ),
+        n_(
+            "{n:,} image turned by EXIF, whose annotation does not show on which image it was "
+            "drawn: boxes are read as drawn on the upright image",
+            "{n:,} images turned by EXIF, whose annotation does not show on which image it was "
+            "drawn: boxes are read as drawn on the upright image",
+            counts["turned"],
+        ),
+    )
+    return (note for note in notes if note.number)
 
 
 def _in_pixels(drawn: Drawn, canvas: Canvas) -> Box:
@@ -600,20 +654,18 @@ def boxes_in(cell: object, images: tuple[ImageRef, ...], place: Place) -> tuple[
         DataError: the cell is something else, or a box is not on the image.
     """
     hint = _("Write [[left, top, right, bottom], …] in pixels, or [] if the image has none")
-    values = cell
     if isinstance(cell, str):
         with suppress(msgspec.DecodeError):
-            values = msgspec.json.decode(cell)
-    if isinstance(values, list) and len(values) == 4 and not isinstance(values[0], list):
-        values = [values]
+            cell = msgspec.json.decode(cell)
+    if isinstance(cell, list) and len(cell) == 4 and not isinstance(cell[0], list):
+        cell = [cell]
     try:
-        corners = msgspec.convert(values, list[tuple[float, float, float, float]])
+        corners = msgspec.convert(cell, list[tuple[float, float, float, float]])
     except msgspec.ValidationError:
         problem = _("the answer {!r} is not a list of boxes of four numbers", shortened(str(cell)))
         raise place.error(problem, hint) from None
     boxes = tuple(Box(x0=x0, y0=y0, x1=x1, y1=y1) for x0, y0, x1, y1 in corners)
     size = (images[0].width, images[0].height) if images else None
-    for fault in (box_fault(box, size) for box in boxes):
-        if fault:
-            raise place.error(_("the box {}", fault), hint)
+    if fault := next(filter(None, (box_fault(box, size) for box in boxes)), ""):
+        raise place.error(_("the box {}", fault), hint)
     return boxes

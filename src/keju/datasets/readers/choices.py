@@ -63,6 +63,8 @@ def options_from(value: object, place: Place) -> tuple[str, ...]:
         return unlettered(options, place)
     if printed := options_in(options[0]):
         return printed
+    if isinstance(value, list):
+        return tuple(options)
     later = _LATER_LABEL.findall(options[0])
     options = [part.strip() for part in _PARTS.split(options[0]) if part.strip()]
     if later and len(options) == 1 and (label := LABEL.match(options[0])):

@@ -25,6 +25,9 @@ from keju.texts import _
 MOST_FILES = 500_000
 """Maximum number of images in an index; the largest known source has 230,000."""
 
+_LONGEST_TAIL = 8
+"""Maximum number of parts of a path that are compared, from its end on."""
+
 _ANY_FOLDER = frozenset({"images", "image", "imgs", "img", "pictures", "pics"})
 """Names of directories that contain no information about the image."""
 
@@ -34,28 +37,31 @@ _MOST_ALIKE = 1000
 _LONGEST_NAME = 1000
 """Maximum length of an image's name with its directories."""
 
-_IN_ANY_FOLDER, _WITH_ANY_SUFFIX = "**/", ".*"
+ANY_FOLDER, ANY_SUFFIX = "**/", ".*"
 """The beginning and the end of a name with which any directory and any image suffix fit."""
 
 _DATA_URL = re.compile(r"data:[^,;]*(?:;[^,;]*)*?;base64,", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/\-_\s]{64,}={0,2}\s*")
 _BEGINNINGS = ("iVBORw0KGgo", "/9j/", "_9j_", "R0lGOD", "UklGR", "Qk", "SUkq", "TU0A", "AAAADGpQ")
 """The beginnings of PNG, JPEG, GIF, WebP, BMP, TIFF and JPEG 2000 in base64."""
-_URL_SAFE = str.maketrans("-_", "+/")
 
 _BETWEEN = re.compile(r"[;；|,，\n]")
 _ADDRESS = re.compile(r"(?:[a-z]+:)?//[^/]*", re.IGNORECASE)
 _DRIVE = re.compile(r"[A-Za-z]:")
 
+Key = tuple[str, ...]
+
 
 class ImageFinder:
-    """Finds the images below some directories.
+    """Finds and stores the images below some directories.
 
-    A name is the path below a directory, or else an image of that name with another suffix or in
-    another place, as `_candidates` says: the one with the same suffix, then the one whose
-    directories agree most with the named ones, then one with the same letter case, one below a
-    directory in `near` or called after the file, and the nearest to the file. Equal ones are an
-    error. In a name, a last ``.*`` is any image suffix and a first ``**/`` any directory.
+    A name is searched in this order: the path below a directory; the longest end of the path that
+    exists below the directories; the same with another image suffix. The file name alone is enough
+    if the name has no directory, or one that is called ``images`` or similar; with another
+    directory only directly below a root, and never if that directory exists without the image.
+    Of several images the one with the same letter case is taken, then one below a directory in
+    `near` or called after the file, then the one nearest to the file; equal ones are an error. In a
+    name, a last ``.*`` is any image suffix and a first ``**/`` any directory.
 
     The directories are searched once, when a path does not exist as written. Links to directories
     are not followed, and a link to a file outside is an error.
@@ -69,12 +75,18 @@ class ImageFinder:
     """
 
     def __init__(
-        self, roots: Iterable[Path], images: Iterable[Path] | None = None, *, beside: bool = False
+        self,
+        roots: Iterable[Path],
+        images: Iterable[Path] | None = None,
+        *,
+        beside: bool = False,
     ) -> None:
         self.roots = tuple(dict.fromkeys(roots))
         self._beside = beside
-        self._images = None if images is None else dict.fromkeys(images)
+        self._images = None if images is None else tuple(images)
+        self._allowed = None if self._images is None else frozenset(self._images)
         self._folders: set[str] = set()
+        self._tables: dict[tuple[int, bool], dict[Key, list[Path]]] = {}
 
     def find(self, name: str, place: Place, near: Collection[str] = ()) -> Path | None:
         """The image that a record names; None if there is none.
@@ -90,19 +102,32 @@ class ImageFinder:
         """
         if self._images is not None and len(name) > _LONGEST_NAME:
             return None
-        if name.startswith(_IN_ANY_FOLDER) or name.endswith(_WITH_ANY_SUFFIX):
+        if name.startswith(ANY_FOLDER) or name.endswith(ANY_SUFFIX):
             return self._matching(name, place)
         if (literal := self._literal(name, place)) is not None:
             return literal
         parts = _parts(name)
-        path = self._best(self._candidates(parts), parts, place, near)
-        if path and self._images is None:
-            way = _("by the end of their path") if _agreeing(path, parts) else None
-            if _folded(path.name) != _folded(parts[-1]):
-                way = _("under another suffix")
-            way = way or _("by their file name")
-            import_log().matched(way, shortened(name), self._short_path(path))
-        return path
+        if self._images is None and any(map(_BETWEEN.search, parts[:-1])):
+            return None  # Several paths in one text, of which only the last would be found.
+        for by_stem in (False, True):
+            size, found = self._longest(parts, by_stem=by_stem)
+            if size == 1 and len(parts) > 1 and self._images is None:
+                # The file name fits, although its directory is not the named one.
+                folder = _folded(parts[-2])
+                if folder in self._folders:
+                    found = []
+                elif folder not in _ANY_FOLDER:
+                    found = [path for path in found if path.parent in self.roots]
+            if not found:
+                continue
+            path = self._chosen(found, parts[-1], place, near)
+            if self._images is None:
+                way = _("by their file name") if size == 1 else _("by the end of their path")
+                if _folded(path.name) != _folded(parts[-1]):
+                    way = _("under another suffix")
+                import_log().matched(way, shortened(name), self._short_path(path))
+            return path
+        return None
 
     def beside(self, file: Path, *names: str) -> Path:
         """The image of an annotation file: of its own name, else of one of the names in it.
@@ -113,8 +138,8 @@ class ImageFinder:
         place = Place(file, "")
         for name in (file.name, *names):
             stem = PurePosixPath(name.replace("\\", "/").replace("\0", "")).stem
-            if path := self._best(self._named(stem), [stem], place):
-                return path
+            if found := self._table(1, by_stem=True).get((_folded(stem),)):
+                return self._chosen(found, stem, place, ())
         raise DataError(
             "its image is missing: expected {}.jpg or another image of that name",
             file.stem,
@@ -124,116 +149,39 @@ class ImageFinder:
 
     def has_stem(self, stem: str) -> bool:
         """Whether an image has that file name, whatever its suffix."""
-        return bool(self._named(stem))
+        return (_folded(stem),) in self._table(1, by_stem=True)
+
+    def _literal(self, name: str, place: Place) -> Path | None:
+        """The image at that path below a root, or beside the record's file."""
+        if not _is_plain(name):
+            return None
+        folders = (place.file.parent, place.file.parent / "images") if self._beside else ()
+        path = image_below((*folders, *self.roots), name, file=place.file, item=place.item)
+        return path if self._allowed is None or path in self._allowed else None
+
+    def _matching(self, name: str, place: Place) -> Path | None:
+        """The one image that fits a pattern."""
+        path = PurePosixPath(name.removeprefix(ANY_FOLDER).removesuffix(ANY_SUFFIX))
+        by_stem = name.endswith(ANY_SUFFIX)
+        size = 1 if name.startswith(ANY_FOLDER) else max(1, min(len(path.parts), _LONGEST_TAIL))
+        fitting = self._table(size, by_stem=by_stem).get(
+            tuple(map(_folded, path.parts[-size:])), []
+        )
+        images = [each for each in fitting if path.name == (each.stem if by_stem else each.name)]
+        if not name.startswith(ANY_FOLDER):
+            folders = {root / path.parent for root in self.roots}
+            images = [each for each in images if each.parent in folders]
+        if len(images) > 1:
+            raise self._several(name, sorted(images), place, _("Give the whole path"))
+        return self._checked(images[0]) if images else None
+
+    def _several(self, name: str, found: Iterable[Path], place: Place, hint: str) -> DataError:
+        names = join_names(map(self._short_path, found), 2)
+        return place.error(_("several images fit {!r}: {}", shortened(name), names), hint)
 
     def unused(self, used: Collection[Path]) -> list[str]:
         """The paths of the images below the directories that are none of the `used` ones."""
         return [self._short_path(path) for path in self._walk() if path not in used]
-
-    # ---- by a path or a pattern
-
-    def _literal(self, name: str, place: Place) -> Path | None:
-        """The image at that path below a root, or beside the record's file."""
-        plain = PurePosixPath(name.replace("\\", "/"))
-        if plain.is_absolute() or ".." in plain.parts or ":" in (plain.parts or ("",))[0]:
-            return None
-        folders = (place.file.parent, place.file.parent / "images") if self._beside else ()
-        path = image_below((*folders, *self.roots), name, file=place.file, item=place.item)
-        return path if self._images is None or path in self._images else None
-
-    def _matching(self, name: str, place: Place) -> Path | None:
-        """The one image that fits a pattern."""
-        pattern = PurePosixPath(name.removeprefix(_IN_ANY_FOLDER).removesuffix(_WITH_ANY_SUFFIX))
-        by_stem = name.endswith(_WITH_ANY_SUFFIX)
-        stem = pattern.name if by_stem else pattern.stem
-        fitting = [
-            path
-            for path in self._named(stem, pattern.parent.name)
-            if pattern.name == (path.stem if by_stem else path.name)
-        ]
-        if not name.startswith(_IN_ANY_FOLDER):
-            folders = {root / pattern.parent for root in self.roots}
-            fitting = [path for path in fitting if path.parent in folders]
-        if len(fitting) > 1:
-            raise self._several(name, fitting, place, _("Give the whole path"))
-        return self._checked(fitting[0]) if fitting else None
-
-    # ---- by the end of a path
-
-    def _candidates(self, parts: Sequence[str]) -> list[Path]:
-        """The images that a path of another machine may mean.
-
-        Each has the file name, with any image suffix. If a directory is called like the one before
-        it, the image must be in it, since a page of one book is not that of another. Without such a
-        directory the file name is enough if the named one is called ``images`` or similar; else
-        only directly below a root.
-        """
-        stem, folder = _stem(parts[-1]), parts[-2] if len(parts) > 1 else ""
-        same_stem = self._named(stem)
-        if self._images is not None or not folder:
-            return same_stem
-        if any(map(_BETWEEN.search, parts[:-1])):
-            return []  # Several paths in one text, of which only the last would be found.
-        if _folded(folder) in self._folders:
-            return self._named(stem, folder)
-        if _folded(folder) in _ANY_FOLDER:
-            return same_stem
-        return [path for path in same_stem if path.parent in self.roots]
-
-    def _best(
-        self, paths: list[Path], parts: Sequence[str], place: Place, near: Collection[str] = ()
-    ) -> Path | None:
-        """The image of several that fits best; None if there is none."""
-        if not paths:
-            return None
-        name, folder = parts[-1], place.file.parent
-        near_names = {_folded(each) for each in (*near, place.file.stem, folder.name)}
-
-        def fit(path: Path) -> tuple[int, ...]:
-            return (
-                _folded(path.name) == _folded(name),
-                _agreeing(path, parts),
-                name in {path.name, path.stem},
-                not near_names.isdisjoint(map(_folded, self._relative(path).parent.parts)),
-                path.parent == folder,
-                # ``labels/train`` shares more with ``images/train`` than with ``images/val``.
-                len(set(path.parent.parts) & set(folder.parts)),
-            )
-
-        best = paths
-        if 1 < len(paths) <= _MOST_ALIKE:
-            fits = [fit(path) for path in paths]
-            highest = max(fits)
-            best = [path for path, of_path in zip(paths, fits, strict=True) if of_path == highest]
-        if len(best) > 1:
-            hint = _("Name the image with its folder, or put the annotation beside it")
-            if self._images is None:
-                hint = _("Name the image with its folder, or give --option images=FOLDER")
-            raise self._several(name, best, place, hint)
-        return self._checked(best[0])
-
-    def _several(self, name: str, paths: list[Path], place: Place, hint: str) -> DataError:
-        names = join_names(map(self._short_path, sorted(paths)), 2)
-        return place.error(_("several images fit {!r}: {}", shortened(name), names), hint)
-
-    # ---- the images
-
-    def _named(self, stem: str, folder: str = "") -> list[Path]:
-        """The images of that name without suffix, in any directory or in those of that name."""
-        return self._index.get((_folded(folder), _folded(stem)), [])
-
-    @cached_property
-    def _index(self) -> dict[tuple[str, str], list[Path]]:
-        """The images by folder and stem; those of any folder have none in the key."""
-        index: dict[tuple[str, str], list[Path]] = {}
-        for number, path in enumerate(self._walk() if self._images is None else self._images):
-            if self._images is None and number == MOST_FILES:
-                problem = _("more than {:,} images, so they cannot be searched", MOST_FILES)
-                hint = _("Give the folder of the images: --option images=FOLDER")
-                raise DataError(problem, file=self.roots[0], hint=hint)
-            for folder in {"", _folded(path.parent.name)}:
-                index.setdefault((folder, _folded(path.stem)), []).append(path)
-        return index
 
     def _walk(self) -> Iterator[Path]:
         for root in self.roots:
@@ -242,6 +190,67 @@ class ImageFinder:
                     self._folders.update(map(_folded, folders))  # Also the empty ones.
                     suffixes = ((name, name.rpartition(".")[2].casefold()) for name in files)
                     yield from (folder / name for name, suffix in suffixes if suffix in EXTENSIONS)
+
+    @cached_property
+    def _paths(self) -> tuple[Path, ...]:
+        if self._images is not None:
+            return self._images
+        found: list[Path] = []
+        for path in self._walk():
+            if len(found) == MOST_FILES:
+                problem = _("more than {:,} images, so they cannot be searched", MOST_FILES)
+                hint = _("Give the folder of the images: --option images=FOLDER")
+                raise DataError(problem, file=self.roots[0], hint=hint)
+            found.append(path)
+        return tuple(found)
+
+    def _longest(self, parts: Sequence[str], *, by_stem: bool) -> tuple[int, list[Path]]:
+        """The images with the longest common end of the path, and the number of its parts."""
+        last = _stem(parts[-1]) if by_stem else parts[-1]
+        for size in range(min(len(parts), _LONGEST_TAIL), 0, -1):
+            key = (*map(_folded, parts[-size:-1]), _folded(last))
+            if found := self._table(size, by_stem=by_stem).get(key):
+                return size, found
+        return 0, []
+
+    def _table(self, size: int, *, by_stem: bool) -> dict[Key, list[Path]]:
+        if (size, by_stem) not in self._tables:
+            table: dict[Key, list[Path]] = {}
+            for path in self._paths:
+                last = path.stem if by_stem else path.name
+                folders = path.parts[-size:-1] if size > 1 else ()
+                table.setdefault((*map(_folded, folders), _folded(last)), []).append(path)
+            self._tables[size, by_stem] = table
+        return self._tables[size, by_stem]
+
+    def _chosen(
+        self, found: Sequence[Path], name: str, place: Place, near: Collection[str]
+    ) -> Path:
+        """The one image of several that fits best."""
+        folder = place.file.parent
+        folder_names = {_folded(each) for each in (*near, place.file.stem, folder.name)}
+
+        def fit(path: Path) -> tuple[bool, bool, bool, int]:
+            folders = self._relative(path).parent.parts
+            return (
+                name in {path.name, path.stem},
+                not folder_names.isdisjoint(map(_folded, folders)),
+                path.parent == folder,
+                # ``labels/train`` shares more with ``images/train`` than with ``images/val``.
+                len(set(path.parent.parts) & set(folder.parts)),
+            )
+
+        best = list(found)
+        if 1 < len(best) <= _MOST_ALIKE:
+            fits = [fit(path) for path in found]
+            highest = max(fits)
+            best = [path for path, of_path in zip(found, fits, strict=True) if of_path == highest]
+        if len(set(best)) > 1:
+            hint = _("Name the image with its folder, or put the annotation beside it")
+            if self._images is None:
+                hint = _("Name the image with its folder, or give --option images=FOLDER")
+            raise self._several(name, sorted(found), place, hint)
+        return self._checked(best[0])
 
     def _checked(self, path: Path) -> Path:
         return kept_inside(path, next(root for root in self.roots if path.is_relative_to(root)))
@@ -270,8 +279,8 @@ def decoded_image(text: str, *, file: Path, item: str) -> bytes | None:
     Raises:
         DataError: it begins like one, but is not base64.
     """
-    head = text.lstrip()[:200]
-    if url := _DATA_URL.match(head):
+    head = text.lstrip()[:40]
+    if url := _DATA_URL.match(text.lstrip()[:200]):
         encoded = text.lstrip()[url.end() :]
     elif head.startswith(_BEGINNINGS) and _BASE64.fullmatch(text):
         encoded = text
@@ -285,6 +294,15 @@ def decoded_image(text: str, *, file: Path, item: str) -> bytes | None:
         ) from None
 
 
+_URL_SAFE = str.maketrans("-_", "+/")
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is a path that starts from a root and stays below it."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    return not (path.is_absolute() or ".." in path.parts or ":" in (path.parts or ("",))[0])
+
+
 def _parts(name: str) -> list[str]:
     """The directories and the file name of a path or URL, without its root."""
     plain = name.strip().replace("\\", "/")
@@ -292,13 +310,6 @@ def _parts(name: str) -> list[str]:
         plain = plain[address.end() :].partition("?")[0]
     parts = PurePosixPath(_DRIVE.sub("", plain, count=1) if _DRIVE.match(plain) else plain).parts
     return [part for part in parts if part not in {"/", "//", ".", ".."}] or [""]
-
-
-def _agreeing(path: Path, parts: Sequence[str]) -> int:
-    """The number of directories at the end of a path that are the named ones."""
-    pairs = zip(reversed(path.parent.parts), reversed(parts[:-1]), strict=False)
-    differ = (number for number, pair in enumerate(pairs) if len(set(map(_folded, pair))) > 1)
-    return next(differ, min(len(path.parent.parts), len(parts) - 1))
 
 
 def _stem(name: str) -> str:

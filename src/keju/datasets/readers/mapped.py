@@ -179,13 +179,16 @@ def read_mapped(
     places: dict[str, Place] = {}
     for record in read_records():
         try:
-            for item in maker.items_of(record):
-                if (first := places.setdefault(item.id, record.place)) is not record.place:
-                    raise _same_id(item, record.place, first)
-                __, text = texts.get(_hashes(item), (0, None))
-                writer.add(replace(item, transcription=item.transcription or text))
+            items = maker.items_of(record)
         except (DataError, UsageError) as error:
             failures.take(record.place, error)
+            continue
+        for item in items:
+            if (first := places.setdefault(item.id, record.place)) is not record.place:
+                failures.take(record.place, _same_id(item, record.place, first))
+                continue
+            __, text = texts.get(_hashes(item), (0, None))
+            writer.add(replace(item, transcription=item.transcription or text))
     if not places and (dropped := import_log().dropped):
         place, reason = dropped[0]
         raise DataError("no record is valid. The first error: {}", reason, file=src, item=place)

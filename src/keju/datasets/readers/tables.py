@@ -171,7 +171,9 @@ def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
     Raises:
         DataError: it is not readable or too large, or its quotes are never closed.
     """
-    if (size := plain_file(file).stat().st_size) > MOST_TEXT:
+    with reading(file):
+        size = plain_file(file).stat().st_size
+    if size > MOST_TEXT:
         raise _too_large(file, _("{:,} MB, more than {:,} MB", size >> 20, MOST_TEXT >> 20))
     lines = next(filter(None, (list(sheet) for _name, sheet in _sheets(file, known))), [])
     width, pads = len(_without_empty_end(lines[0].cells)) if lines else 0, _is_workbook(file)

@@ -14,8 +14,11 @@ from keju.registry import list_plugin_sources
 
 
 def shell_word(text: str) -> str:
-    """A text as one word of a shell, in printable characters."""
-    return shell_quoted(printable(text))
+    """A text as one word of a POSIX shell, in printable characters."""
+    if printable(text) == text:
+        return shell_quoted(text)
+    parts = (char if char.isprintable() and char not in "\\'" else _escaped(char) for char in text)
+    return f"$'{''.join(parts)}'"
 
 
 def import_command(
@@ -69,3 +72,9 @@ def new_folder(src: Path) -> Path:
 
 def _path(path: Path) -> str:
     return f"./{path}" if str(path).startswith("-") else str(path)
+
+
+def _escaped(char: str) -> str:
+    undecoded = "\udc80" <= char <= "\udcff"  # Python's representation of a byte that is not UTF-8.
+    data = char.encode("utf-8", "surrogateescape" if undecoded else "surrogatepass")
+    return "".join(f"\\x{byte:02x}" for byte in data)

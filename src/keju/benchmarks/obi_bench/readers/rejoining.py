@@ -67,13 +67,13 @@ def read_rejoining(
                 neighbours[right].add(left)
             else:
                 apart += 1
+    bones = _bones(source, neighbours)
     refs: dict[str, ImageRef] = {}
     first: dict[str, str] = {}
     for name, path in images.items():
         refs[name] = store_image(writer, path)
         if (twin := first.setdefault(refs[name].sha256, name)) != name:
             raise DataError("the same image as {}", twin, file=path, hint="Keep one of them")
-    bones = _bones(neighbours)
     for name in filter(neighbours.get, images):
         # Galleries of hundreds share their references, so that a dataset of all pairs stays small.
         candidates = [candidate for candidate in images if candidate != name]
@@ -145,8 +145,10 @@ def _fragment(source: Source, finder: ImageFinder, name: str, line: Place) -> st
     return fragment
 
 
-def _bones(neighbours: dict[str, set[str]]) -> dict[str, str]:
+def _bones(source: Source, neighbours: dict[str, set[str]]) -> dict[str, str]:
     """The bone of each fragment: its folder, or the first of those that it hangs together with."""
+    if not any(neighbours.values()):
+        raise DataError("no two fragments adjoin", file=source.folder, hint="Name the pairs")
     bones = {name: name.rpartition("/")[0] for name in neighbours}
     for name in neighbours:
         waiting = set() if bones[name] else {name}

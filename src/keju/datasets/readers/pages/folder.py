@@ -17,6 +17,7 @@ from keju.datasets.readers.base import (
     check_name,
     files_under,
     join_names,
+    plain_file,
     source_text,
 )
 from keju.datasets.readers.listing import Listing
@@ -132,6 +133,11 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
         hints += [_several_pages()] if any(scan.pages for scan in texts_of) else []
         hint = join_sentences(hints)
         faults.errors += (DataError(line, file=src, hint=hint) for line in lacking)
+    for scan in texts_of if faults.errors else ():
+        # Nothing is stored, but the images are checked too, without decoding them.
+        with faults.collecting(), decoding(plain_file(scan.file), str(scan.file)):
+            if scan.pages is None:
+                open_header(scan.file, name=str(scan.file)).close()
     faults.check()
     blank: list[str] = []
     for scan, texts in texts_of.items():

@@ -164,7 +164,7 @@ def _ask_worker(
                 timer.cancel()
                 if len(data) < head["size"]:
                     raise DataError(
-                        "not readable in {:.0f} seconds",
+                        "cannot be read, or not in {:.0f} seconds",
                         PAGE_SECONDS,
                         file=file,
                         item=item,
