@@ -155,11 +155,14 @@ def _describe_other_file(source: bytes | Path) -> str:
         with source.open("rb") as stream:
             source = stream.read(512)
     head = source[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if head.startswith((b"<!doctype html", b"<html", b"<head", b"<body")):
-        return _("a web page, not an image")
-    if head.startswith(b"%pdf"):
-        return _("a PDF, not an image")
-    return _("not an image in a format that keju reads")
+    beginnings = {
+        (b"<!doctype html", b"<html", b"<head", b"<body"): _("a web page, not an image"),
+        (b"<?xml", b"<svg"): _("XML, not a raster image"),
+        (b"%pdf",): _("a PDF, not an image"),
+        (b"version https://git-lfs",): _("a Git LFS pointer, not the image itself"),
+    }
+    texts = (text for begin, text in beginnings.items() if head.startswith(begin))
+    return next(texts, _("not an image in a format that keju reads"))
 
 
 def open_header(source: bytes | Path, *, name: str) -> Image.Image:

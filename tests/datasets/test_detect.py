@@ -223,14 +223,13 @@ def test_images_without_texts_are_pages_if_they_are_as_large(tmp_path, side, fou
     assert not examine(tmp_path).candidates
 
 
-def test_pages_that_lack_a_text_are_named_and_not_skipped(tmp_path):
-    for number in range(4):
-        put(tmp_path / f"{number}.png", picture(number))
-        put(tmp_path / f"{number}.txt", "天")
-    (tmp_path / "3.txt").rename(tmp_path / "notes.txt")
+def test_what_is_missing_is_named_with_the_nearest_reader(tmp_path):
+    put(tmp_path / "a.png", picture(1))
+    put(tmp_path / "b.png", picture(2))
+    put(tmp_path / "b.txt", "天")
     (found,) = [each for each in examine(tmp_path).candidates if each.reader.name == "pages"]
-    assert found.detection.options == {}
-    with pytest.raises(DataError, match=r"1 page without a text: 3\.png"):
+    assert "1 of 2 images" in found.detection.missing
+    with pytest.raises((DataError, UsageError)):
         import_dataset("auto", tmp_path, tmp_path.with_name("out"), **ABOUT)
 
 
@@ -352,11 +351,19 @@ def test_an_error_of_the_reader_is_part_of_the_preview(tmp_path):
     assert "p1.png" in str(found.preview.error)
 
 
-@pytest.mark.parametrize("text", ["a b", "a'b", "天", "x\ny", "\x1b[0m'", "a\udcffb", "\u202e"])
-def test_a_word_for_the_shell_is_printable(text):
-    assert shell_word(text).isprintable()
-    if text.isprintable():
-        assert shlex.split(shell_word(text)) == [text]
+@pytest.mark.parametrize("text", ["a b", "a'b", "天", "x\ny", "\x1b[0m'", "a\udcffb", "\\n\u202e"])
+def test_a_word_for_the_shell_is_printable_and_is_read_back(text):
+    import subprocess
+
+    word = shell_word(text)
+    assert word.isprintable()
+    echoed = subprocess.run(
+        ["/bin/bash", "-c", f"printf %s {word}"],
+        capture_output=True,
+        check=True,
+        env={"LC_ALL": "C"},
+    )
+    assert echoed.stdout == os.fsencode(text)
 
 
 def test_the_folder_of_a_new_dataset_is_one_that_does_not_exist(tmp_path, monkeypatch):

@@ -142,7 +142,20 @@ def test_a_name_that_is_not_utf8_is_named(src: Path, picture: Callable[..., byte
 
 def test_two_images_for_one_text_are_named(src: Path, picture: Callable[..., bytes]) -> None:
     (src / "001.png").write_bytes(picture())
-    with pytest.raises(DataError, match=r"001\.jpg and 001\.png are for one page"):
+    with pytest.raises(DataError, match=r"two images for one text: 001\.jpg and 001\.png"):
+        read(src)
+
+
+def test_a_broken_image_is_named(src: Path) -> None:
+    (src / "001.jpg").write_bytes(b"<html>not found</html>")
+    with pytest.raises(DataError, match=r"001\.jpg: a web page"):
+        read(src)
+
+
+def test_a_pipe_among_the_pages_is_named_and_not_waited_for(src: Path) -> None:
+    os.mkfifo(src / "pipe.png")
+    (src / "pipe.txt").write_text("天", "utf-8")
+    with pytest.raises(DataError, match=r"pipe\.png: not a file"):
         read(src)
 
 
@@ -186,14 +199,16 @@ def test_the_text_of_a_page_has_the_names_of_tesstrain_kraken_and_ocr4all(
     (found,) = Dataset.open(tmp_path / "out").items()
     assert (found.id, found.answer) == (item, TRUTH)
     assert [note.rpartition(": ")[2] for note in done.notes] == left
-    assert detect_pages(Listing(root)) is not None
+    detection = detect_pages(Listing(root))
+    assert detection is not None
+    assert not detection.missing
 
 
 @pytest.mark.parametrize(
     ("files", "says"),
     [
         (["001.png", "001.pred.txt"], "1 page without a text: 001.png"),
-        (["001.png", "001.txt", "001.png.txt"], "001.txt are for one page"),
+        (["001.png", "001.txt", "001.png.txt"], "two texts for this image"),
         (["001.png", "001_gt.txt"], "1 text without an image: 001_gt.txt"),
     ],
 )

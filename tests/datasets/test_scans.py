@@ -55,10 +55,10 @@ def test_the_pages_of_a_pdf_have_one_text_each(src, names):
     assert done.notes == ()
 
 
-def test_texts_beside_a_pdf_are_refused_with_names_that_they_may_have(src):
+def test_texts_beside_a_pdf_are_refused_with_the_names_that_they_need(src):
     for number, text in enumerate(TEXTS, start=1):
         put(src / f"book-{number:03}.txt", text)
-    with pytest.raises(DataError, match=r"BOOK\.txt, with a form feed .* BOOK/001\.txt") as refused:
+    with pytest.raises(DataError, match=r"book\.txt, with a form feed .* book/001\.txt") as refused:
         read(src)
     assert "3 texts without an image: book-001.txt" in str(refused.value)
 
@@ -171,14 +171,14 @@ def test_a_page_that_takes_too_long_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(scans, "PAGE_SECONDS", 2.0)
     put(tmp_path / "src/a.pdf", raw_pdf())
     put(tmp_path / "src/b.pdf", raw_pdf(side=1000, content=b"0 0 3600 3600 re f " * 20_000))
-    with pytest.raises(DataError, match=r"b\.pdf: page 1: cannot be read, or not in 2 seconds"):
+    with pytest.raises(DataError, match=r"b\.pdf: page 1: the page takes more than 2 seconds"):
         read(tmp_path / "src", texts="no")
 
 
 def test_a_pdf_that_ends_the_library_is_refused(src, monkeypatch):
     put(src.parent / "worker.py", "import sys; sys.stdin.readline(); sys.exit(1)")
     monkeypatch.setattr(scans, "_WORKER", src.parent / "worker.py")
-    with pytest.raises(DataError, match=r"book\.pdf: cannot be read, or not in 15 seconds"):
+    with pytest.raises(DataError, match=r"book\.pdf: the PDF cannot be read"):
         read(src, texts="no")
 
 
@@ -233,7 +233,8 @@ def test_files_of_other_kinds_are_reported(src):
     put(src / "Thumbs.db", b"x")
     notes = read(src)[1].notes
     (note,) = notes
-    assert note.endswith("not imported: 2 files: notes/readme.docx, p.heic")
+    assert note.startswith("not imported, since neither images nor texts: 2 files, notes/readme")
+    assert "Save images as JPEG" in note
 
 
 def test_a_folder_without_images_names_what_it_has(tmp_path):
@@ -244,7 +245,7 @@ def test_a_folder_without_images_names_what_it_has(tmp_path):
 
 def test_a_pdf_and_an_image_of_one_name_are_refused(src):
     put(src / "book.png", picture(1))
-    with pytest.raises(DataError, match=r"book\.pdf and book\.png are for one page"):
+    with pytest.raises(DataError, match=r"two images for one text: book\.pdf and book\.png"):
         read(src, texts="no")
 
 

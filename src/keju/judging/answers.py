@@ -82,12 +82,15 @@ def answers_of(
     """
     names = {*_tasks_to_grade(run, rubrics, tasks, is_sample=only is not None)}
     items: dict[tuple[str, str, str], tuple[int, Item]] = {}
+    bare = 0
     for item in run.iter_items():
         is_named = not names.isdisjoint((item.task, f"{item.task}/{item.query}"))
         if is_named and rubrics.rubric(item.task, item.query):
             reference = item.answer if item.answer.strip() else item.answer_simplified
             if has_reference(item := replace(item, answer=reference)):
                 items[item.task, item.query, item.id] = len(items), item
+            else:
+                bare += 1
     models = {model: place for place, model in enumerate(run.manifest().models)}
     answers = []
     for response in run.responses(tasks={task for task, _query, _item in items}):
@@ -97,7 +100,8 @@ def answers_of(
             if only is None or answer.code in only:
                 answers.append(((place, models.get(response.model, 0)), answer))
     if not answers:
-        raise UsageError("{}: no answers to grade", run.path)
+        skipped = _("; {:,} items without a reference answer", bare) if bare else ""
+        raise UsageError("{}: no answers to grade{}", run.path, skipped)
     return [answer for _place, answer in sorted(answers, key=itemgetter(0))]
 
 

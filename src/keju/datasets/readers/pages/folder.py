@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Annotated
 
 from msgspec import Meta
@@ -20,21 +20,22 @@ from keju.datasets.readers.base import (
     plain_file,
     source_text,
 )
-from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.pages.page_items import TranscriptionTask
+from keju.datasets.readers.listing import Listing, unpacking_command
+from keju.datasets.readers.pages.page_items import HOCR_SUFFIXES, TranscriptionTask
 from keju.datasets.readers.pages.scans import (
     MOST_TEXT,
+    NO_PAGE,
     WHOLE,
-    PairedTexts,
     Scan,
     images_of,
     is_truth,
-    pair_texts,
     scan_of,
+    stems_of_text,
 )
+from keju.datasets.readers.words import detect_command, import_command
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, is_blank, mark_blank, prompt_of, says_blank, task
-from keju.errors import DataError, ProblemsError, UsageError, error_text
+from keju.errors import DataError, ProblemsError, UsageError
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
 from keju.settings import Settings
@@ -87,9 +88,6 @@ class PagesSettings(Settings, frozen=True, kw_only=True):
 _KINDS = (*EXTENSIONS, "pdf")
 _MANY_PAGES = frozenset({"pdf", "tif", "tiff"})
 
-_MOST_FAULTS = 20
-"""Number of faults after which an import stops searching for more."""
-
 
 def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Iterator[str]:
     """Read page images with their texts, one item per page.
@@ -98,54 +96,51 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
         UsageError: the task is unknown or its prompt needs more than an image.
         DataError: no images, images without texts or texts without images (unless skipped), two
             images with one name, texts that are empty or in no known encoding, broken images or PDF
-            files: the first `_MOST_FAULTS` at once.
+            files: all of them at once.
     """
     writer.declare(unit="folder")
     root, files = _files(src)
-    pattern, faults = _pattern(settings.task), _Faults(src)
-    stems = {file.with_suffix("") for file in files}
-    pairs = pair_texts(files_under(root, {"txt"}) if settings.texts else (), stems)
-    if not src.is_dir():  # The other texts beside a single file are those of other books.
-        pairs.lost.clear()
-        pairs.ignored.clear()
-    file_of: dict[Path, Path] = {}
-    texts_of: dict[Scan, Mapping[int, str]] = {}
+    pattern, problems = _pattern(settings.task), _Problems(src)
+    texts = _Texts(src, root, {file.with_suffix("") for file in files}) if settings.texts else None
+    scans: dict[Path, Path] = {}
+    pages_of: dict[Scan, Mapping[int, str]] = {}
+    blank: list[str] = []
     for file in files:
-        with faults.collecting():
-            if (first := file_of.setdefault(file.with_suffix(""), file)) != file:
-                raise _rivals(first, file)
+        with problems.collecting():
             scan = scan_of(file)
-            texts_of[scan] = (
-                _texts_of(scan, pairs, blank_pages=settings.blank_pages)
-                if settings.texts
+            if (first := scans.setdefault(scan.stem, file)) != file:
+                raise DataError(
+                    "two images for one text: {} and {}",
+                    first.name,
+                    file.name,
+                    file=file.parent,
+                    hint="Keep one of them",
+                )
+            pages_of[scan] = (
+                texts.of(scan, blank_pages=settings.blank_pages)
+                if texts
                 else dict.fromkeys(scan.numbers, "")
             )
-    lacking = _lacking(texts_of, pairs, root)
-    if settings.skip_missing and any(texts_of.values()):
-        yield from (_("skipped {}", line) for line in lacking)
-    else:
-        hints = [
-            _(
-                "Add the missing files, skip them: --option skip-missing=yes, or import the images "
-                "without references: --option texts=no"
-            )
-        ]
-        hints += [_several_pages()] if any(scan.pages for scan in texts_of) else []
-        hint = join_sentences(hints)
-        faults.errors += (DataError(line, file=src, hint=hint) for line in lacking)
-    for scan in texts_of if faults.errors else ():
+    if texts:
+        yield from texts.notes()
+        lacking = list(texts.lacking(pages_of))
+        if settings.skip_missing and any(pages_of.values()):
+            yield from (_("skipped {}", line) for line in lacking)
+        else:
+            problems.lines += lacking
+    if problems:
         # Nothing is stored, but the images are checked too, without decoding them.
-        with faults.collecting(), decoding(plain_file(scan.file), str(scan.file)):
-            if scan.pages is None:
-                open_header(scan.file, name=str(scan.file)).close()
-    faults.check()
-    blank: list[str] = []
-    for scan, texts in texts_of.items():
-        with faults.collecting():
-            for item in _items(scan, texts, root, pattern, settings, writer):
+        for scan in pages_of:
+            with problems.collecting(), decoding(plain_file(scan.file), str(scan.file)):
+                if scan.pages is None:
+                    open_header(scan.file, name=str(scan.file)).close()
+        problems.check()
+    for scan, pages in pages_of.items():
+        with problems.collecting():
+            for item in _items(scan, pages, root, pattern, settings, writer):
                 writer.add(item)
                 blank += [item.id] if is_blank(item) else []
-    faults.check()
+    problems.check()
     if blank:
         yield n_(
             "imported as blank: {n:,} page: {}",
@@ -153,21 +148,8 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
             len(blank),
             join_names(blank),
         )
-    known = {*_KINDS, "txt"}
-    ignored = [Path(path) for path in Listing(src).files if _suffix(path) not in known]
-    ignored += (text.relative_to(root) for text in pairs.ignored)
-    if ignored:
-        yield n_(
-            "neither images nor true texts, so not imported: {n:,} file: {}",
-            "neither images nor true texts, so not imported: {n:,} files: {}",
-            len(ignored),
-            join_names(sorted(path.as_posix() for path in ignored)),
-        )
-
-
-def _rivals(first: Path, second: Path) -> DataError:
-    hint = _("Keep one of them")
-    return DataError("{} and {} are for one page", first.name, second.name, file=first, hint=hint)
+    if src.is_dir():
+        yield from _others(src)
 
 
 def _items(
@@ -201,6 +183,20 @@ def _items(
         yield mark_blank(item) if is_empty else item
 
 
+def _others(src: Path) -> Iterator[Text]:
+    """A note on the files that are neither images nor texts."""
+    others = [path for path in Listing(src).files if _suffix(path) not in {*_KINDS, "txt"}]
+    if others:
+        yield n_(
+            "not imported, since neither images nor texts: {n:,} file, {}. Save images as JPEG, "
+            "PNG or TIFF and texts as .txt. For PAGE-XML, ALTO or hOCR see: keju data detect SRC",
+            "not imported, since neither images nor texts: {n:,} files, {}. Save images as JPEG, "
+            "PNG or TIFF and texts as .txt. For PAGE-XML, ALTO or hOCR see: keju data detect SRC",
+            len(others),
+            join_names(map(str, others)),
+        )
+
+
 def _suffix(path: PurePath) -> str:
     return path.suffix.casefold().lstrip(".")
 
@@ -222,42 +218,133 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
             return src, files
     elif _suffix(src) in _MANY_PAGES:
         return src.parent, [src]
+    listing = Listing(src)
+    hint = _("Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)")
+    if command := unpacking_command(src):
+        hint = _("Unpack it: {}", command)
+    elif listing.images:
+        hint = _("Give its folder: {}", import_command("pages", src.parent, {}))
     raise DataError(
         "expected images with .txt files of the same name, a PDF or a TIFF; found {}",
-        join_names(map(str, Listing(src).files)) or _("none"),
+        join_names(map(str, listing.files)) or _("none"),
         file=src,
-        hint="Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)",
+        hint=hint,
     )
 
 
-def _texts_of(scan: Scan, pairs: PairedTexts[Path], *, blank_pages: bool) -> dict[int, str]:
-    """The text of each page that has one; their files are removed from the table.
+class _Texts:
+    """The text files of a source, by the scan that each belongs to.
 
-    Raises:
-        DataError: two texts are equally right, or one has another number of pages than its scan, is
-            in no known encoding, or empty although `blank_pages` is false.
+    `ignored` are an engine's texts, and those beside one with ``.gt``; `lost` belong to no page.
     """
-    texts: dict[int, str] = {}
-    has_pages = scan.pages and (scan.stem, WHOLE) not in pairs.files
-    for number in scan.numbers if has_pages else [WHOLE]:
-        files = pairs.files.pop((scan.stem, number), [])
-        if not files:
-            continue
-        file, *rivals = list(filter(is_truth, files)) or files
-        if rivals:
-            raise _rivals(file, rivals[0])
-        pairs.ignored.extend(other for other in files if other != file)
-        text = source_text(file, MOST_TEXT)
-        of_pages = _divided(scan, file, text) if number == WHOLE else {number: text}
-        if not (blank_pages or all(map(str.strip, of_pages.values()))):
-            raise DataError(
-                "the text is empty",
-                file=file,
-                hint="Write it, or [blank] if the page shows no text. If all pages with an empty "
-                "text are blank: --option blank-pages=yes",
+
+    def __init__(self, src: Path, root: Path, stems: set[Path]) -> None:
+        self._src, self._root = src, root
+        self._files_of = defaultdict[Path, list[Path]](list)
+        self._ignored: list[Path] = []
+        self._lost: list[Path] = []
+        for file in files_under(root, {"txt"}):
+            possible = list(stems_of_text(file))
+            if owner := next((stem for stem in possible if stem in stems), None):
+                self._files_of[owner].append(file)
+            elif src.is_dir():
+                (self._lost if possible else self._ignored).append(file)
+
+    def of(self, scan: Scan, *, blank_pages: bool) -> dict[int, str]:
+        """The text of each page that has one.
+
+        Raises:
+            DataError: two texts are equally right, or one has another number of pages than its
+                scan, is in no known encoding, or empty although `blank_pages` is false.
+        """
+        files_of = defaultdict[int, list[Path]](list)
+        for file in self._files_of[scan.stem]:
+            files_of[scan.page_of(file)].append(file)
+        numbers = [WHOLE] if WHOLE in files_of else sorted(files_of.keys() - {NO_PAGE})
+        for number in files_of.keys() - set(numbers):
+            self._lost += files_of[number]
+        pages: dict[int, str] = {}
+        for number in numbers:
+            files = files_of[number]
+            file, *rivals = list(filter(is_truth, files)) or files
+            if rivals:
+                raise DataError(
+                    "two texts for this image: {} and {}",
+                    file.name,
+                    rivals[0].name,
+                    file=scan.file,
+                    hint="Keep one of them",
+                )
+            self._ignored += (other for other in files if other != file)
+            text = source_text(file, MOST_TEXT)
+            texts = _divided(scan, file, text) if number == WHOLE else {number: text}
+            if not (blank_pages or all(map(str.strip, texts.values()))):
+                raise DataError(
+                    "the text is empty",
+                    file=file,
+                    hint=(
+                        "Write it, or [blank] if the page shows no text. If all pages with an "
+                        "empty text are blank: --option blank-pages=yes"
+                    ),
+                )
+            pages |= texts
+        return pages
+
+    def notes(self) -> Iterator[Text]:
+        """A note on the texts that are not imported."""
+        if self._ignored:
+            yield n_(
+                "not imported, an engine's text or beside a .gt.txt: {n:,} text: {}",
+                "not imported, an engine's texts or beside a .gt.txt: {n:,} texts: {}",
+                len(self._ignored),
+                self._names(self._ignored),
             )
-        texts |= of_pages
-    return texts
+
+    def lacking(self, pages_of: Mapping[Scan, Mapping[int, str]]) -> Iterator[Text]:
+        """A line on the pages without a text, and one on the texts without a page."""
+        bare = [
+            scan.file.relative_to(self._root).as_posix() + (f"/page {number}" if scan.pages else "")
+            for scan, pages in pages_of.items()
+            for number in scan.numbers
+            if number not in pages
+        ]
+        several = next((scan.stem for scan in pages_of if scan.pages), None)
+        hints = [
+            _(
+                "Add the missing files, skip them: --option skip-missing=yes, or import the images "
+                "without references: --option texts=no"
+            )
+        ]
+        if several and self._lost:
+            form = _(
+                "The texts of several pages in one file are {0}.txt, with a form feed between "
+                "pages, or {0}/001.txt, {0}/002.txt …",
+                several.relative_to(self._root),
+            )
+            hints.insert(0, form)
+        if bare and self._src.is_dir() and any(files_under(self._src, {"xml", *HOCR_SUFFIXES})):
+            # The texts may be in page files, which this format does not read.
+            hints.append(_("For PAGE-XML, ALTO or hOCR see: {}", detect_command(self._src)))
+        hint = join_sentences(hints)
+        if bare:
+            yield n_(
+                "{n:,} page without a text: {}",
+                "{n:,} pages without a text: {}",
+                len(bare),
+                join_names(bare),
+                hint=hint,
+            )
+        if self._lost:
+            yield n_(
+                "{n:,} text without an image: {}",
+                "{n:,} texts without an image: {}",
+                len(self._lost),
+                self._names(self._lost),
+                hint=hint,
+            )
+
+    def _names(self, files: Iterable[Path]) -> str:
+        return join_names(file.relative_to(self._root).as_posix() for file in sorted(files))
 
 
 def _divided(scan: Scan, file: Path, text: str) -> dict[int, str]:
@@ -277,74 +364,65 @@ def _divided(scan: Scan, file: Path, text: str) -> dict[int, str]:
                 len(parts),
                 scan.file.name,
                 scan.pages,
-                hint=_several_pages(),
+                hint=_(
+                    "Put a form feed between the texts of two pages, or write one file "
+                    "per page: {0}/1.txt, {0}/2.txt …",
+                    scan.stem.name,
+                ),
             ),
             file=file,
         )
     return dict(enumerate(parts, start=1))
 
 
-def _several_pages() -> Text:
-    return _(
-        "The texts of BOOK.pdf or BOOK.tif are BOOK.txt, with a form feed between pages, or "
-        "BOOK/001.txt, BOOK/002.txt …"
-    )
+_MOST = 1_000
+"""Number of faulty files after which an import stops searching for more."""
 
 
-def _lacking(
-    texts_of: Mapping[Scan, Mapping[int, str]], pairs: PairedTexts[Path], root: Path
-) -> Iterator[Text]:
-    """A line on the pages without a text, and one on the texts without a page."""
-    bare = [
-        scan.file.relative_to(root).as_posix() + (f"/page {number}" if scan.pages else "")
-        for scan in texts_of
-        for number in scan.numbers
-        if number not in texts_of[scan]
-    ]
-    stems = {scan.stem for scan in texts_of}
-    left = (files for (stem, _number), files in pairs.files.items() if stem in stems)
-    lost = sorted(file.relative_to(root).as_posix() for file in chain(pairs.lost, *left))
-    pages, texts = join_names(bare), join_names(lost)
-    if bare:
-        yield n_(
-            "{n:,} page without a text: {}", "{n:,} pages without a text: {}", len(bare), pages
-        )
-    if lost:
-        yield n_(
-            "{n:,} text without an image: {}", "{n:,} texts without an image: {}", len(lost), texts
-        )
+class _Problems:
+    """The errors in the files of a source, to report them at once.
 
-
-class _Faults:
-    """The errors in the files of a source, to report them at once, with each hint once."""
+    `lines` are sentences on files that lack something.
+    """
 
     def __init__(self, src: Path) -> None:
-        self.errors: list[DataError] = []
+        self.lines: list[Text] = []
         self._src = src
+        self._errors: list[DataError] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.lines or self._errors)
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        """Collect an error instead of raising it, up to `_MOST_FAULTS`."""
+        """Collect an error about a file instead of raising it, up to `_MOST`."""
         try:
             yield
         except DataError as error:
-            self.errors.append(error)
-            if len(self.errors) >= _MOST_FAULTS:
+            self._errors.append(error)
+            if len(self._errors) >= _MOST:
                 self.check()
 
     def check(self) -> None:
-        """Raise the only error, or all that were collected."""
-        if len(self.errors) == 1:
-            raise self.errors[0]
-        if self.errors:
-            lines = [
-                error_text(DataError(error.problem, file=error.file, item=error.item, hint=""))
-                for error in self.errors
-            ]
-            if len(lines) >= _MOST_FAULTS:
-                lines.append(_("The search stopped after {} faults", _MOST_FAULTS))
-            hints = list(dict.fromkeys(error.hint for error in self.errors if error.hint))
-            raise ProblemsError([*lines, *hints], file=self._src, hint=join_sentences(hints))
+        """Raise the only error, or all that were collected, with the hints last."""
+        if len(self._errors) == 1 and not self.lines:
+            raise self._errors[0]
+        lines = list[str](self.lines)
+        if self._errors:
+            count, texts = len(self._errors), join_names(map(self._text_of, self._errors))
+            lines.append(n_("{n:,} unusable file: {}", "{n:,} unusable files: {}", count, texts))
+        if not lines:
+            return
+        hints = [*(line.hint for line in self.lines), *(error.hint for error in self._errors)]
+        hint = join_sentences(dict.fromkeys(filter(None, hints)))
+        lines = [join_sentences([*lines, hint])] if len(lines) == 1 else [*lines, hint]
+        raise ProblemsError((f"{self._src}: {line}" for line in lines), file=self._src, hint=hint)
+
+    def _text_of(self, error: DataError) -> str:
+        file = PurePath(error.file or "")
+        inner = file.relative_to(self._src) if file.is_relative_to(self._src) else file
+        place = ": ".join(filter(None, ("/".join(inner.parts), error.item)))
+        return _("{} ({})", place, error.problem) if place else error.problem
 
 
 # Detection
@@ -369,21 +447,34 @@ def detect_pages(listing: Listing) -> Detection | None:
         if src.with_suffix(".txt").is_file():
             return Detection(0.8, _("the pages of {} with a .txt file of the same name", src.name))
         return Detection(0.5, _("the pages of {}, without texts", src.name), {"texts": "no"})
-    stems = {path.with_suffix("") for path in (*listing.images, *listing.ending("pdf"))}
-    pairs = pair_texts(listing.ending("txt"), stems)
-    paired = {stem: files[0] for (stem, _number), files in sorted(pairs.files.items())}
-    if not paired:
+    scans = {path.with_suffix("") for path in (*listing.images, *listing.ending("pdf"))}
+    text_of: dict[PurePosixPath, PurePosixPath] = {}
+    lost = False
+    for text in listing.ending("txt"):
+        stems = list(stems_of_text(text))
+        if owner := next((stem for stem in stems if stem in scans), None):
+            text_of.setdefault(owner, text)
+        elif stems:
+            lost = True
+    if not text_of:
         return _detect_without_texts(listing)
-    if all(set(listing.text(text)) <= _OF_NUMBERS for text in list(paired.values())[:5]):
+    paired = sorted(text_of)
+    if all(set(listing.text(text_of[stem])) <= _OF_NUMBERS for stem in paired[:5]):
         return None  # The boxes of YOLO.
     what = n_(
         "{n:,} image, PDF or TIFF file with a text (.txt) of the same name",
         "{n:,} images, PDF or TIFF files with texts (.txt) of the same name",
         len(paired),
     )
-    # A text beside complete pages is about them; else its page may have another name.
-    options = {"skip-missing": "yes"} if pairs.lost and len(paired) == len(stems) else {}
-    return Detection(0.9 * len(paired) / len(stems), what, options)
+    missing = ""
+    if alone := len(scans) - len(paired):
+        missing = _(
+            "the .txt file of {} of {} images (or skip them: --option skip-missing=yes)",
+            alone,
+            len(scans),
+        )
+    options = {"skip-missing": "yes"} if lost else {}
+    return Detection(0.9 * len(paired) / len(scans), what, options, missing)
 
 
 def _detect_without_texts(listing: Listing) -> Detection | None:
@@ -397,21 +488,22 @@ def _detect_without_texts(listing: Listing) -> Detection | None:
         return None
     folders = {path.parent for path in listing.images}
     count = n_("{n:,} image", "{n:,} images", len(listing.images))
-    what = _("{} as large as pages, without texts", count)
-    # The import lists the texts that belong to no image.
-    others = any(text.parent in folders and text.stem.casefold() not in _ABOUT for text in texts)
-    return Detection(0.5, what, {} if others else {"texts": "no"})
+    if any(text.parent in folders and text.stem.casefold() not in _ABOUT for text in texts):
+        # The import lists the texts that belong to no image.
+        return Detection(0.5, _("{} as large as pages, beside texts of other names", count))
+    return Detection(0.5, _("{} as large as pages, without texts", count), {"texts": "no"})
 
 
 def _page_sized(listing: Listing) -> bool:
     """Whether the first images are as large as scans of pages."""
-    try:
-        for path in listing.images[:5]:
+    for path in listing.images[:5]:
+        try:
             with decoding(data := listing.head(path), path.name):
-                if max(open_header(data, name=path.name).size) < _PAGE_SIDE:
-                    return False
-    except DataError:
-        return False
+                size = open_header(data, name=path.name).size
+        except DataError:
+            return False
+        if max(size) < _PAGE_SIDE:
+            return False
     return True
 
 

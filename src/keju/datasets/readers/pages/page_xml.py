@@ -53,7 +53,7 @@ class _Parsed(NamedTuple):
     """A file: the image and size of the page, and its lines.
 
     `own_text` is the text that the attributes or versions of an element state; the text nodes of an
-    element whose name is in `skipped` are no text of the page, or an alternative one. `has_order`
+    element whose name is in `skipped` are not of the page, or an alternative text. `has_order`
     means that the order of the lines is the stated one, `scale` are the pixels of a unit of length.
     """
 

@@ -8,10 +8,11 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import time
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from PIL import Image
 
@@ -26,6 +27,7 @@ from keju.images import (
     open_header,
     upright,
 )
+from keju.texts import _
 
 MOST_TEXT = 32 << 20
 """Maximum size in bytes of the text of a page or a scan; reading one takes up to 20 times as much.
@@ -42,10 +44,10 @@ _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
 
 AnyPath = TypeVar("AnyPath", bound=PurePath)
 
-WHOLE = -1
-"""The page number of a text of all pages of a scan."""
+WHOLE, NO_PAGE = 0, -1
+"""The page numbers of a text of all pages of a scan, and of one that is of none."""
 
-_TRUTH, _PREDICTION = ".gt", ".pred"
+TRUTH, PREDICTION = ".gt", ".pred"
 """The endings before ``.txt`` of tesstrain, kraken and OCR4all: the text, and an engine's."""
 
 
@@ -64,6 +66,18 @@ class Scan(NamedTuple):
     def numbers(self) -> range:
         """The numbers of its pages."""
         return range(1, (self.pages or 1) + 1)
+
+    def page_of(self, text: Path) -> int:
+        """The number of the page that a text belongs to, or `WHOLE` or `NO_PAGE`.
+
+        A text beside the scan is that of all its pages. A directory with the scan's name has one
+        for each: ``book/001.txt``, ``book/page_1.txt``.
+        """
+        if text.parent == self.file.parent:
+            return WHOLE
+        match = _NUMBER.fullmatch(text.name.partition(".")[0])
+        number = int(match[1]) if match and self.pages else NO_PAGE
+        return number if number in self.numbers else NO_PAGE
 
     def name(self, number: int) -> str:
         """The name of a page, for messages and ids: ``book/003``; ``book`` of an image."""
@@ -103,15 +117,13 @@ def images_of(
         DataError: the file is damaged, or a page has too many pixels or takes too long.
     """
     numbers, name = sorted(wanted), str(scan.file)
-    if not numbers:
-        return
     if scan.file.suffix.casefold() == ".pdf":
-        answers = _ask_worker(scan.file, numbers, dpi)
+        answers = _ask_worker(scan.file, numbers, dpi) if numbers else ()
         for number, (head, data) in zip(numbers, answers, strict=True):
             yield number, data, head["made"]
-    elif scan.pages is None:
+    elif scan.pages is None and numbers:
         yield 1, source_bytes(scan.file), ""
-    else:
+    elif numbers:
         data = source_bytes(scan.file)
         with decoding(data, name):
             frames = frames_of(open_header(data, name=name), name=name)
@@ -153,19 +165,24 @@ def _ask_worker(
                 process.stdin.flush()
             for page in pages or (0,):
                 check_time()
-                item = f"page {page}" if page else ""
                 head: dict[str, Any] = {"size": 1}
                 data = b""
+                begun = time.monotonic()
                 timer = threading.Timer(PAGE_SECONDS, process.kill)
                 timer.start()
                 with suppress(ValueError):  # The process has ended.
                     head = json.loads(process.stdout.readline())
                     data = process.stdout.read(head["size"])
                 timer.cancel()
+                item = f"page {page}" if page else ""
                 if len(data) < head["size"]:
+                    late = time.monotonic() - begun >= PAGE_SECONDS
                     raise DataError(
-                        "cannot be read, or not in {:.0f} seconds",
-                        PAGE_SECONDS,
+                        "the {} {}",
+                        _("page") if page else _("PDF"),
+                        _("takes more than {:.0f} seconds", PAGE_SECONDS)
+                        if late
+                        else _("cannot be read"),
                         file=file,
                         item=item,
                         hint="Give its pages as images",
@@ -178,40 +195,23 @@ def _ask_worker(
             process.kill()
 
 
-class PairedTexts(NamedTuple, Generic[AnyPath]):
-    """The text files of a source, by the scan (without suffix) and the page that they belong to.
+def stems_of_text(text: AnyPath) -> Iterator[AnyPath]:
+    """The paths, without suffix, of the scans that a text may belong to, the likeliest first.
 
-    `ignored` are an engine's texts, and those beside one with ``.gt``; `lost` belong to no scan.
+    ``001.gt.txt`` and ``001.png.txt`` belong to ``001``, ``book/001.txt`` also to ``book``, and
+    ``001.pred.txt`` belongs to none.
     """
-
-    files: dict[tuple[AnyPath, int], list[AnyPath]]
-    ignored: list[AnyPath]
-    lost: list[AnyPath]
-
-
-def pair_texts(texts: Iterable[AnyPath], stems: Collection[AnyPath]) -> PairedTexts[AnyPath]:
-    """Give each text file to the likeliest scan that it may belong to.
-
-    ``001.gt.txt`` and ``001.png.txt`` belong to ``001``, ``book.txt`` to all pages of ``book``,
-    ``book/001.txt`` also to its first page, and ``001.pred.txt`` to none. Whether a scan has such a
-    page is not checked.
-    """
-    pairs = PairedTexts[AnyPath]({}, [], [])
-    for text in texts:
-        stem = text.with_suffix("")
-        places = [(stem, WHOLE)]
-        while (ending := stem.suffix.casefold()) == _TRUTH or ending.lstrip(".") in EXTENSIONS:
-            stem = stem.with_suffix("")
-            places.append((stem, WHOLE))
-        if number := _NUMBER.fullmatch(stem.name):
-            places.append((stem.parent, int(number[1])))
-        if text.with_suffix("").suffix.casefold() == _PREDICTION:
-            pairs.ignored.append(text)
-        elif place := next((place for place in places if place[0] in stems), None):
-            pairs.files.setdefault(place, []).append(text)
-        else:
-            pairs.lost.append(text)
-    return pairs
+    stem = text.with_suffix("")
+    ending = stem.suffix.casefold()
+    if ending == PREDICTION:
+        return
+    yield stem
+    while ending == TRUTH or ending.lstrip(".") in EXTENSIONS:
+        stem = stem.with_suffix("")
+        ending = stem.suffix.casefold()
+        yield stem
+    if _NUMBER.fullmatch(stem.name):
+        yield stem.parent
 
 
 def scan_pages(path: AnyPath) -> Iterator[tuple[AnyPath, int]]:
@@ -228,4 +228,4 @@ def scan_pages(path: AnyPath) -> Iterator[tuple[AnyPath, int]]:
 
 def is_truth(text: Path) -> bool:
     """Whether a text file is marked as the true text of an image (``.gt.txt``)."""
-    return Path(text.stem).suffix.casefold() == _TRUTH
+    return Path(text.stem).suffix.casefold() == TRUTH
