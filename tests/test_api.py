@@ -33,7 +33,7 @@ SIGNATURES = {
     "metric": "(*, name: 'str', form: 'AnswerForm', rule: 'str', protocol: 'Protocol' = 'strict', "
     "benchmark: 'str' = '', prepare: 'str' = '', higher_is_better: 'bool' = True, "
     "lowest: 'float | None' = 0.0, highest: 'float | None' = 1.0, worst: 'float | None' = None, "
-    "pooled: 'bool' = False, encoder: 'str' = '', source: 'str' = '', rule_zh: 'str' = '') "
+    "pooled: 'bool' = False, source: 'str' = '', rule_zh: 'str' = '') "
     "-> 'Callable[[F], F]'",
     "model": "(spelling: 'str', *, summary: 'str', role: 'Role' = 'model', local: 'bool' = False, "
     "packages: 'Sequence[str]' = (), program: 'str' = '', install: 'str' = '', key: 'str' = '') "
