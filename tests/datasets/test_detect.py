@@ -395,7 +395,7 @@ def test_every_form_of_an_own_reader_is_detected(tmp_path):
 def test_a_link_that_leads_to_itself_is_refused(tmp_path):
     loop = tmp_path / "label.csv"
     loop.symlink_to("label.csv")
-    with pytest.raises(UsageError, match="no such file or folder"):
+    with pytest.raises(UsageError, match="the link leads nowhere, or to itself"):
         examine(loop)
 
 

@@ -17,7 +17,7 @@ from keju.datasets.readers import tables, workbooks
 from keju.datasets.readers.tables import rows
 from keju.errors import DataError
 from tests.support.released import put
-from tests.support.workbooks import write_workbook
+from tests.support.workbooks import sheet_of, write_parts, write_workbook
 
 RECORDS = [{"id": f"i{n}", "q": f"何謂「{n}」\n?", "a": "甲,乙", "more": str(n)} for n in range(9)]
 CELLS = "id,q,a,more\n" + "".join(
@@ -153,3 +153,27 @@ def test_a_damaged_or_empty_parquet_file_is_refused(tmp_path):
 def test_a_workbook_is_read_a_few_rows_at_a_time(tmp_path):
     lines = [list(RECORDS[0]), *(list(record.values()) for record in RECORDS)]
     assert cells_in(write_workbook(tmp_path / "t.xlsx", lines)) == RECORDS
+
+
+SHEETS = {
+    "a row with more cells": ([["id", "q"], ["i0", "q"], ["i1", "q", "b"]], "line 3: 3 cells"),
+    "a column twice": ([["id", "q", "q"], ["i0", "q", "a"]], "two columns are called 'q'"),
+    "no rows": ([["id", "q", "a"]], "no lines"),
+}
+
+
+@pytest.mark.parametrize("kind", SHEETS)
+def test_a_damaged_workbook_is_refused_with_its_place(tmp_path, kind):
+    lines, words = SHEETS[kind]
+    assert words in str(refusal(write_workbook(tmp_path / "t.xlsx", lines)))
+
+
+def test_a_workbook_that_is_cut_off_is_refused(tmp_path):
+    assert "workbook" in str(refusal(write_parts(tmp_path / "t.xlsx", [sheet_of("<row><c")])))
+
+
+def test_a_negative_index_of_a_shared_text_is_refused(tmp_path):
+    cell = '<row r="1"><c r="A1" t="s"><v>-1</v></c></row>'
+    assert "negative shared string" in str(
+        refusal(write_parts(tmp_path / "t.xlsx", [sheet_of(cell)]))
+    )

@@ -88,6 +88,16 @@ def test_all_five_tasks_are_graded_unasked_and_fill_the_papers_columns(
     assert f"graded by {JUDGE}" in page
 
 
+def test_answers_of_a_sheet_that_are_not_graded_are_counted(
+    ancient_run: RunFolder, chat: Chat, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judge("sample", "run", "-o", "two.csv", "--per-task", 2)
+    chat.plan(says="分数：7")
+    arguments = ["grade", "run", "--model", JUDGE, "--base-url", chat.url, "--only", "two.csv"]
+    judge(*arguments, "--task", FIVE[0])
+    assert "8 answers of two.csv are not graded" in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_judge_call_that_fails_is_counted_and_leaves_the_papers_mean(
     ancient_run: RunFolder, chat: Chat, tmp_path: Path
 ) -> None:

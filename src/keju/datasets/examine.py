@@ -69,8 +69,8 @@ class Examination(NamedTuple):
     def benchmarks(self) -> tuple[Path, ...]:
         """The definition files, named by the user, of the benchmarks of its first items."""
         names = dict.fromkeys(item.benchmark for item in self.preview.items) if self.preview else {}
-        known = filter(None, map(definition, names))
-        return tuple(entry.file for entry in known if entry.file)
+        entries = filter(None, map(definition, names))
+        return tuple(entry.file for entry in entries if entry.file)
 
 
 def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS) -> Examination:
@@ -106,6 +106,8 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
 
 def _list_files(src: Path) -> Listing:
     if not src.exists():
+        if src.is_symlink():
+            raise UsageError("{}: the link leads nowhere, or to itself", src)
         raise UsageError("{}: no such file or folder", src)
     return Listing(src)
 
