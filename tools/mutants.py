@@ -253,8 +253,8 @@ def _is_caught(mutant: Mutant, copy: Path) -> bool:
             unchanged, cwd=copy, env=environment, capture_output=True, check=False
         )
         if collected.returncode:
-            said = collected.stdout.decode()[-2000:]
-            raise SystemExit(f"{mutant.file}: the tests do not run:\n{said}")
+            output_end = collected.stdout.decode()[-2000:]
+            raise SystemExit(f"{mutant.file}: the tests do not run:\n{output_end}")
     return done.returncode != 0
 
 

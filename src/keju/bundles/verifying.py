@@ -175,13 +175,13 @@ class _Verifier:
             member = next(e.definition for e in self._bundle.manifest.benchmarks if e.name == name)
             own = self._bundle.run_manifest.benchmarks.get(name)
             entry = definition(name)
-            known = entry.text if entry else own or ""
+            definition_text = entry.text if entry else own or ""
             self._findings.add_compared("definitions")
-            if text == known and own in {None, text}:
+            if text == definition_text and own in {None, text}:
                 register_definition(text, member)
                 self._compare_version(name)
             elif self._bundle.manifest.keju == __version__ or own is not None:
-                line = _first_difference(text, known)
+                line = _first_difference(text, definition_text)
                 problem = _("the definition differs from the one of keju or of the dataset")
                 self._findings.add_difference("definitions", member, f"line {line}", problem)
                 usable = usable and own is None

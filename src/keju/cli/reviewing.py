@@ -48,18 +48,18 @@ def export(
     from keju.items import Item
     from keju.runs.record_list import RecordList
 
-    given = Dataset.open(dataset)
+    source_dataset = Dataset.open(dataset)
     for form_name in task or ():
         check_question_form(form_name)
     chosen = (
         item
-        for item in given
+        for item in source_dataset
         if takes_question(task, item.task, item.query) and (item.draft or not drafts)
     )
     items = RecordList(Item, chosen)
-    export_review(form, given, items, out, read_review_form(scales) if scales else None)
+    export_review(form, source_dataset, items, out, read_review_form(scales) if scales else None)
     say(n_("{n:,} item in {}", "{n:,} items in {}", len(items), out))
-    say(*describe_export(form, given, out))
+    say(*describe_export(form, source_dataset, out))
     command = f"keju build review import {dataset} --reviewed {out}"
     command += f" --scales {scales}" if scales else ""
     say(_("Then: {}", f"{command} --out NEW"))

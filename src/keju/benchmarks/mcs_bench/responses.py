@@ -104,8 +104,8 @@ def _rows(path: Path) -> list[object]:
     except DataError:
         with suppress(DataError, ValueError, RecursionError):
             text = bounded_bytes(path, _LARGEST).decode("utf-8-sig", "surrogatepass")
-            whole = _HALF.sub("\ufffd", json.dumps(json.loads(text), ensure_ascii=False))
-            if isinstance(rows := json.loads(whole), list):
+            valid_text = _HALF.sub("\ufffd", json.dumps(json.loads(text), ensure_ascii=False))
+            if isinstance(rows := json.loads(valid_text), list):
                 return rows
         raise
 
