@@ -20,8 +20,7 @@ from keju.benchmarks.mcs_bench.script import official_edits
 from keju.definitions import task, tasks
 from keju.items import Item, Response
 from keju.metrics import error_parts, normalised_distance, rouge_l
-from keju.scoring import aggregate, score_answer
-from keju.scoring.metric import PROTOCOLS
+from keju.scoring import PROTOCOLS, aggregate, score_answer
 from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
 

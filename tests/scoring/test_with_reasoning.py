@@ -89,14 +89,14 @@ def test_the_scores_are_stored_and_removed_again(folder: RunFolder):
 def test_the_report_has_both_values(folder: RunFolder, tmp_path: Path):
     score_run(folder)
     report = write_report([folder.path], tmp_path / "report.html")
-    (table,) = report.view.reasoning
-    rows = {row.task: (row.alone, row.with_reasoning) for row in table.rows}
+    (table,) = report.view.views
+    rows = {row.task: (row.official, row.value) for row in table.rows}
     assert table.model == "thinker"
     assert rows["T7"] == (0, 1)
     assert rows["T1"] == (0.75, 0.75)
     assert rows["OverAll"] == (pytest.approx(0.375), pytest.approx(0.875))
-    assert 'id="reasoning"' in report.page.read_text("utf-8")
+    assert 'id="views"' in report.page.read_text("utf-8")
     written = {path.name: path for path in write_csv(report, tmp_path / "csv")}
-    with written["official-with-reasoning.csv"].open(encoding="utf-8-sig") as file:
+    with written["official-views.csv"].open(encoding="utf-8-sig") as file:
         found = {row["task"]: row for row in csv.DictReader(file)}
-    assert float(found["T7"]["official_with_reasoning"]) == 1
+    assert float(found["T7"]["value"]) == 1

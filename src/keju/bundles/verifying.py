@@ -40,14 +40,15 @@ from keju.bundles.verification import (
 )
 from keju.datasets.store import Dataset
 from keju.definitions import benchmark, definition, register_definition
+from keju.definitions.protocols import PROTOCOL_ROWS, STORED
 from keju.encoders import Encoders
 from keju.errors import DataError, UsageError
 from keju.files import read_jsonl, write_json
 from keju.items import Protocol, get_group
 from keju.published import audit_run
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import NO_DECISIONS, STORED, Decisions, score_models
-from keju.scoring.stored import iter_scores_of, scores_path
+from keju.scoring import NO_DECISIONS, Decisions, score_models
+from keju.scoring.stored import iter_scores_of, read_frames, scores_path
 from keju.texts import _
 
 _TOKENIZERS = ("jieba", "zhconv", "opencc")
@@ -297,14 +298,14 @@ class _Verifier:
         return len(self._readable) == len(self._bundle.models)
 
     def _protocols(self) -> tuple[Protocol, ...]:
-        """The protocols to score under: `printed` only where a model has scores of it."""
+        """The protocols to score under: the default ones, and others that a model has scores of."""
+        further: set[str] = set()
         for model in self._bundle.models:
             # A damaged or missing table is reported when its scores are compared.
             with suppress(DataError, KeyError):
-                table = self._bundle.table(scores_member(model))
-                if any(iter_scores_of(table, ["printed"])):
-                    return (*STORED, "printed")
-        return STORED
+                for frame in read_frames(self._bundle.table(scores_member(model))):
+                    further.update(frame["protocol"].unique())
+        return tuple(name for name in PROTOCOL_ROWS if name in {*STORED, *further})
 
     def _decisions(self) -> Decisions:
         """The decisions on unclear answers, which follow from no response."""

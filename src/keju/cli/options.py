@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from keju.items import Protocol
+
 item_option = partial(typer.Option, rich_help_panel="Items")
 prompt_option = partial(typer.Option, rich_help_panel="Prompts")
 model_option = partial(typer.Option, rich_help_panel="Model")
@@ -127,7 +129,7 @@ PriceFile = Annotated[
     ),
 ]
 ProtocolName = Annotated[
-    Literal["official", "strict", "printed", "with-reasoning", "both"],
+    Literal[Protocol, "both"],
     typer.Option(
         help="Scoring protocol: `official` (as published), `strict` (recommended), or `both`."
         " `printed` adds the papers' formulas to both, where `official` follows the authors'"

@@ -21,7 +21,6 @@ from keju.cli.options import (
 )
 from keju.cli.report_options import ContentOptions, CostOptions, TableFiles
 from keju.errors import UsageError
-from keju.items import Protocol
 from keju.texts import _, n_
 from keju.texts import language as terminal_language
 
@@ -86,6 +85,7 @@ def score(
     from keju.cli.output.run_summary import unfinished_lines
     from keju.cli.output.score_tables import means_table, scores_tables, summary_lines
     from keju.definitions import without_official
+    from keju.definitions.protocols import asked_protocols
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
     from keju.judging.extracting import gather_decisions
@@ -94,7 +94,7 @@ def score(
     from keju.scoring import Tally, encode_json, join_json, score_models, score_responses
     from keju.scoring.stored import read_frames, scores_frame, scores_path
 
-    protocols = _protocols_of(protocol)
+    protocols = asked_protocols(protocol)
     encoders = Encoders(parse_semantic(semantic or []), default_cache_path())
     run = RunFolder.open(what) if what.is_dir() else None
     if run is None:
@@ -143,20 +143,6 @@ def score(
         say(_("All numbers: {}", json_out))
     if any(summary.strays for summary in summaries):
         raise typer.Exit(WITH_FAILURES)
-
-
-def _protocols_of(name: ProtocolName) -> tuple[Protocol, ...]:
-    """The protocols that a value of ``--protocol`` means."""
-    from keju.scoring import STORED
-
-    match name:
-        case "both":
-            return STORED
-        case "printed":
-            return (*STORED, "printed")
-        case "with-reasoning":
-            return ("official", "with-reasoning")
-    return (name,)
 
 
 def _lines_of_run(

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from msgspec import field
 from msgspec.structs import replace
 
+from keju.definitions.protocols import PROTOCOL_ROWS
 from keju.errors import DataError, UsageError, shortened, unknown_name
 from keju.files import parse_toml
 from keju.items import AnswerForm, Item, Protocol, Record
@@ -74,9 +75,7 @@ class Query(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def metrics(self, protocol: Protocol) -> tuple[str, ...]:
         """The names of the metrics of a protocol, the main one first."""
-        names: tuple[str, ...] = getattr(
-            self, "official" if protocol == "with-reasoning" else protocol
-        )
+        names: tuple[str, ...] = getattr(self, PROTOCOL_ROWS[protocol].metrics)
         return names
 
     @property

@@ -17,7 +17,6 @@ from keju.items import ReadBy, get_group
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable
 from keju.reporting.time_table import machine_cost
-from keju.scoring.scoring_sample import FORM
 from keju.statistics import Interval
 from keju.texts import Text, in_english
 
@@ -33,7 +32,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     has several wordings, ``rounds.csv`` (one row per model, task and round) where it has several
     rounds, ``read-by.csv`` (one row per model and task: who read the answers) where the rules did
     not read all of them, ``blank-pages.csv`` (one row per response, with its invented characters)
-    where pages are blank, ``official-with-reasoning.csv`` where reasoning is in a separate field,
+    where pages are blank, ``official-views.csv`` where reasoning is in a separate field,
     and a file for each paper table, in the paper's units. In the others values are fractions. A
     text that a spreadsheet would read as a formula gets an apostrophe before it.
     """
@@ -97,7 +96,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     frames = {"items": items, "tasks": tasks}
     for part in (
         _post_editing, _risk_coverage, _undeciphered, _times, _wordings, _rounds, _read_by,
-        _parameters, _reasoning, _blank_pages, _directions,
+        _parameters, _views, _blank_pages, _directions,
     ):  # fmt: skip
         frames |= part(report)
     for table in report.paper_tables:
@@ -242,21 +241,22 @@ def _blank_pages(report: Report) -> dict[str, pl.DataFrame]:
     return _frame("blank-pages", rows)
 
 
-def _reasoning(report: Report) -> dict[str, pl.DataFrame]:
+def _views(report: Report) -> dict[str, pl.DataFrame]:
     rows = [
         {
             "model": table.model,
             "task": row.task,
             "name": row.name,
             "metric": row.metric,
-            "official_content_alone": row.alone,
-            "official_with_reasoning": row.with_reasoning,
-            "form": FORM,
+            "official": row.official,
+            "protocol": table.protocol.name,
+            "value": row.value,
+            "form": table.protocol.form,
         }
-        for table in report.view.reasoning
+        for table in report.view.views
         for row in table.rows
     ]
-    return _frame("official-with-reasoning", rows)
+    return _frame("official-views", rows)
 
 
 def _post_editing(report: Report) -> dict[str, pl.DataFrame]:

@@ -19,8 +19,8 @@ from keju.analysis.nearly_empty import NearlyEmpty, nearly_empty
 from keju.analysis.no_results import NoResults, in_no_mean, no_results
 from keju.analysis.other_data import other_data
 from keju.analysis.parameters import ParametersRow, parameters
+from keju.analysis.protocol_views import OVERALL, ViewTable, view_tables
 from keju.analysis.reading_errors import reading_errors, wrong_pages
-from keju.analysis.reasoning import OVERALL, ReasoningTable, reasoning_tables
 from keju.analysis.risk_coverage import (
     PostEditCost,
     RiskCoverageRow,
@@ -137,8 +137,8 @@ class View(NamedTuple):
     readings: list[AnswerReadings]
     decision: Text | None
     round_spreads: list[RoundSpread]
-    reasoning: list[ReasoningTable]
-    reasoning_head: Text
+    views: list[ViewTable]
+    views_head: Text
     scorers: Text
     metrics: list[MetricRow]
     errors: list[ErrorRow]
@@ -178,7 +178,7 @@ def build_view(
     swapped = swapped_of(run_set)
     boards = leaderboards(run_set, results, prices)
     readings = shown_readings(results.values())
-    reasoned = list(reasoning_tables(run_set))
+    views = list(view_tables(run_set))
     return View(
         title=title,
         keju=__version__,
@@ -229,8 +229,8 @@ def build_view(
         readings=readings,
         decision=_decision(run_set, readings, prices),
         round_spreads=round_spreads(run_set),
-        reasoning=reasoned,
-        reasoning_head=_("{} official with the reasoning field", listed(_benchmarks(reasoned))),
+        views=views,
+        views_head=_("{} official, responses seen in other ways", listed(_benchmarks(views))),
         scorers=_scorers([each for each in papers() if not paper(each).scorer]),
         metrics=list(metric_rows(results)),
         errors=[error_row(each) for each in reading_errors(results.values(), wrong_pages(run_set))],
@@ -276,9 +276,9 @@ def _decision(
     return decision_line([run.path for run in run_set.runs], name=name, prices=prices)
 
 
-def _benchmarks(reasoned: Sequence[ReasoningTable]) -> dict[str, None]:
-    """The benchmarks with tables of reasoning fields."""
-    rows = (row for table in reasoned for row in table.rows if row.task != OVERALL)
+def _benchmarks(views: Sequence[ViewTable]) -> dict[str, None]:
+    """The benchmarks with such tables."""
+    rows = (row for table in views for row in table.rows if row.task != OVERALL)
     return dict.fromkeys(task(row.task).benchmark for row in rows)
 
 

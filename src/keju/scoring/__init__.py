@@ -5,6 +5,8 @@ catalogue names; `aggregate` sums them to tasks, domains and benchmarks, and `en
 both down.
 """
 
+from keju.definitions.protocols import PROTOCOLS as PROTOCOLS
+from keju.definitions.protocols import STORED as STORED
 from keju.scoring.aggregate import NO_RESPONSES as NO_RESPONSES
 from keju.scoring.aggregate import Tally as Tally
 from keju.scoring.aggregate import aggregate as aggregate
@@ -20,8 +22,6 @@ from keju.scoring.lookup import metric_names as metric_names
 from keju.scoring.lookup import metric_of as metric_of
 from keju.scoring.lookup import metric_row as metric_row
 from keju.scoring.lookup import metrics as metrics
-from keju.scoring.metric import PROTOCOLS as PROTOCOLS
-from keju.scoring.metric import STORED as STORED
 from keju.scoring.metric import Metric as Metric
 from keju.scoring.metric import metric_signature as metric_signature
 from keju.scoring.model_comparison import Difference as Difference

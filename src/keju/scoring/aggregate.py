@@ -16,6 +16,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from keju.definitions import Query, Task, benchmark, task, tasks
+from keju.definitions.protocols import PROTOCOL_ROWS
 from keju.items import Protocol, Score
 from keju.registry import PluginError
 from keju.scoring.lookup import metric_of
@@ -108,7 +109,7 @@ class Tally:
                     wording=wording,
                     protocol=protocol,
                     tasks=tuple(task_results.values()),
-                    benchmarks=() if protocol == "printed" else tuple(means),
+                    benchmarks=tuple(means) if PROTOCOL_ROWS[protocol].means else (),
                 )
             )
         return sorted(results, key=lambda result: (models.index(result.model), result.variant.rank))
@@ -116,8 +117,9 @@ class Tally:
     def summary(self, model: str, strays: Mapping[str, int]) -> Summary:
         """The values, counts and reasons of one model, whose scores these are."""
         rows = pl.concat(self._without_value)
-        # Of `with-reasoning` the same metrics have no value, for the same reasons.
-        unscored = rows.filter(pl.col("reason") != "", pl.col("protocol") != "with-reasoning")
+        # Under a view the same metrics have no value, for the same reasons.
+        views = [row.name for row in PROTOCOL_ROWS.values() if row.is_view]
+        unscored = rows.filter(pl.col("reason") != "", ~pl.col("protocol").is_in(views))
         return Summary(
             model=model,
             results=tuple(self.results()),

@@ -30,11 +30,6 @@ NO_ANSWER = "none"
 _LONGEST_CELL = 2**31 - 1
 """Answers of a million characters are longer than Python's default limit of cells."""
 
-DECIDED_FORMS: frozenset[AnswerForm] = frozenset(
-    {"letter", "short", "number", "yes-no", "probability", "entities", "boxes"}
-)
-"""The forms of which an answer can be unclear. Of a passage the whole text is scored."""
-
 
 class Decision(Record, frozen=True, kw_only=True):
     """The value that one unclear answer gives.

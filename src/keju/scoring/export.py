@@ -11,9 +11,9 @@ import msgspec
 import polars as pl
 
 from keju.definitions import official_number
+from keju.definitions.protocols import PROTOCOL_ROWS, ProtocolRow
 from keju.items import PromptVariant, Score, variant_of
 from keju.scoring.results import MeanResult, MetricResult, Result, TaskResult
-from keju.scoring.scoring_sample import FORM
 from keju.scoring.stored import scores_of
 from keju.texts import in_english
 
@@ -45,20 +45,10 @@ def json_by_model(frames: Iterable[pl.DataFrame], results: Sequence[Result]) -> 
     named: dict[str, Json] = defaultdict(dict)
     for result in results:
         of_name = named[names[result.model, result.variant]]
-        own: Json = {"items": items[result.model, result.variant, result.protocol]}
-        match result.protocol:
-            case "printed":
-                signatures = {
-                    metric.metric: metric.signature
-                    for of_task in result.tasks
-                    for metric in of_task.metrics
-                }
-                values = _by_metric(result.tasks, lambda metric: metric.value)
-                of_name["variants"] = own | {"tasks": values, "signatures": signatures}
-            case "with-reasoning":
-                of_name["with_reasoning"] = {"form": FORM} | own | _summary(result)
-            case protocol:
-                of_name[protocol] = own | _summary(result)
+        protocol = PROTOCOL_ROWS[result.protocol]
+        own: Json = {"form": protocol.form} if protocol.form else {}
+        own["items"] = items[result.model, result.variant, result.protocol]
+        of_name[protocol.json_key or protocol.name] = own | _summary(result, protocol)
     return named
 
 
@@ -119,7 +109,10 @@ def _item(score: Score) -> dict[str, Any]:
     return row
 
 
-def _summary(result: Result) -> Json:
+def _summary(result: Result, protocol: ProtocolRow) -> Json:
+    signatures = _by_metric(result.tasks, lambda metric: metric.signature)
+    if not protocol.means:
+        return {"tasks": _by_metric(result.tasks, _value), "signatures": signatures}
     domains: dict[str, MeanResult] = {}
     overall: dict[str, MeanResult] = {}
     formats: Json = {}
@@ -176,7 +169,7 @@ def _summary(result: Result) -> Json:
             }
             for name, of_task in by_task.items()
         },
-        "signatures": _by_metric(result.tasks, lambda metric: metric.signature),
+        "signatures": signatures,
     }
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from keju import __version__
 from keju.definitions import Definition, Query, Task, definition
+from keju.definitions.protocols import PROTOCOL_ROWS
 from keju.errors import DataError, did_you_mean, nearest_names, shortened
 from keju.files import shipped_toml
 from keju.items import AnswerForm, Protocol
@@ -25,7 +26,7 @@ def metric_of(protocol: Protocol, benchmark: str, form: AnswerForm, name: str) -
         PluginError: two plug-ins declare the same metric.
     """
     own, ours = own_metrics(), keju_metrics()
-    protocol = "official" if protocol == "with-reasoning" else protocol
+    protocol = PROTOCOL_ROWS[protocol].metrics
     general = (protocol, "", form, name)
     own_metric = own.get((protocol, benchmark, form, name)) or own.get(general)
     declared = definition(benchmark)
@@ -47,7 +48,7 @@ def metric_names(
     A plug-in's metric that is for all benchmarks is not added to a protocol without metrics.
     """
     named = query.metrics(protocol)
-    protocol = "official" if protocol == "with-reasoning" else protocol
+    protocol = PROTOCOL_ROWS[protocol].metrics
     places = {benchmark, ""} if named else {benchmark}
     own = (
         each.name
@@ -121,9 +122,9 @@ def check_metrics(definition: Definition, place: str) -> None:
     Raises:
         DataError: naming the task, the metric, and those that there are.
     """
-    protocols: tuple[Protocol, ...] = ("official", "strict", "printed")
     if definition.shipped:
         return
+    protocols = [row.name for row in PROTOCOL_ROWS.values() if not row.is_view]
     for task, protocol in product(definition.tasks, protocols):
         for query in task.queries:
             for metric in query.metrics(protocol):

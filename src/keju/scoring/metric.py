@@ -18,25 +18,20 @@ from numbers import Real
 from typing import Any, NamedTuple, TypeVar
 
 from keju import __version__
+from keju.definitions.protocols import DECIDED_FORMS, PROTOCOL_ROWS
 from keju.definitions.wordings import RELEASED
 from keju.errors import describe_exception, shortened
 from keju.extraction import READER
 from keju.items import AnswerForm, Protocol
 from keju.metrics import UndefinedMetricError
 from keju.registry import PluginError, list_provided
-from keju.scoring.decisions import DECIDED_FORMS, Decisions
+from keju.scoring.decisions import Decisions
 from keju.scoring.preparations import Preparation
 from keju.text import normalisation_signature
 from keju.texts import _
 
 GROUP = "metrics"
 """The entry-point group of plug-ins and of benchmarks' folders that declare metrics."""
-
-PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
-"""The protocols that every table shows side by side."""
-
-STORED: tuple[Protocol, ...] = (*PROTOCOLS, "with-reasoning")
-"""The protocols under which a run is scored by default."""
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -281,7 +276,7 @@ def origin_of(signature: str) -> str:
 @lru_cache(maxsize=1024)
 def metric_signature(metric: Metric, encoder: str = "") -> str:
     """The signature of a metric's values; `encoder` is that of its encoder."""
-    protocol = "as-printed" if metric.protocol == "printed" else metric.protocol
+    protocol = PROTOCOL_ROWS[metric.protocol].signature or metric.protocol
     parts = [metric.name, protocol, f"text:{_preparation(metric)}"]
     if encoder:
         parts.append(f"encoder:{encoder}")
@@ -296,7 +291,7 @@ def sample_part(protocol: Protocol, form: AnswerForm, decisions: Decisions, word
     It names the version of the rules where they read the answer, and who decided unclear ones.
     """
     parts: list[str] = []
-    if protocol == "strict" or (protocol == "printed" and form in DECIDED_FORMS):
+    if form in PROTOCOL_ROWS[protocol].reads:
         parts = [READER, decisions.signature if form in DECIDED_FORMS else ""]
     if wording != RELEASED:
         parts.append(f"wording:{wording}")

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from keju.definitions import Query, Task, task
+from keju.definitions.protocols import DECIDED_FORMS, PROTOCOLS
 from keju.extraction.rules import explain_origin
 from keju.items import AnswerForm, Protocol, Record, Score
 from keju.scoring.aggregate import Tally, part_columns
-from keju.scoring.decisions import DECIDED_FORMS
 from keju.scoring.lookup import list_steps, metric_of
-from keju.scoring.metric import PROTOCOLS, Metric
+from keju.scoring.metric import Metric
 from keju.scoring.model_comparison import PLACE
 from keju.scoring.results import MetricResult
 from keju.scoring.stored import scores_of

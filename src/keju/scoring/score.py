@@ -17,7 +17,8 @@ from pathlib import Path
 import polars as pl
 from msgspec.structs import replace
 
-from keju.definitions import has_task, query_of, task
+from keju.definitions import has_task, query_of, registry, task
+from keju.definitions.protocols import DECIDED_FORMS, PROTOCOL_ROWS, PROTOCOLS, STORED
 from keju.definitions.shared_answers import SharedAnswers
 from keju.encoders import Encoders
 from keju.errors import DataError, PrerequisiteError, english_problem
@@ -29,15 +30,12 @@ from keju.runs import RunFolder, file_name
 from keju.runs import read_responses as read_stored_responses
 from keju.scoring.aggregate import Tally
 from keju.scoring.decisions import (
-    DECIDED_FORMS,
     NO_DECISIONS,
     Decisions,
     answer_code,
 )
 from keju.scoring.lookup import metric_names, metric_of, unavailable_reason
 from keju.scoring.metric import (
-    PROTOCOLS,
-    STORED,
     Metric,
     MetricValue,
     mean,
@@ -122,7 +120,7 @@ def iter_scores(
             add_to_gallery(galleries, sample)
             continue
         for protocol in protocols:
-            view = sample.with_reasoning if protocol == "with-reasoning" else sample
+            view = sample.seen_by(PROTOCOL_ROWS[protocol])
             for name, metric in _find_metrics(sample, protocol, metrics_of_query):
                 score = _score(view, protocol, name, metric, encoders)
                 if isinstance(score, Score):
@@ -150,7 +148,8 @@ def _find_metrics(
     benchmark, query = sample.item.benchmark, (sample.item.task, sample.item.query, protocol)
     if query not in metrics_of_query:
         names: tuple[str, ...] = ()
-        if protocol != "with-reasoning" or sample.counts_reasoning():
+        definition = registry.definition(benchmark)
+        if definition is not None and PROTOCOL_ROWS[protocol].applies(definition):
             of_pairs = isinstance(sample, Gallery)
             names = metric_names(sample.query, protocol, benchmark, of_pairs=of_pairs)
         metrics_of_query[query] = [
@@ -173,8 +172,8 @@ def _score(
     if metric.encoder and (missing := encoders.unavailable_reason(metric.encoder)):
         return _record(sample, protocol, name, reason=missing)
     signature = metric_signature(metric)
-    # `official` has no range: its values are those of the papers, which print single numbers.
-    unclear = protocol == "strict" and sample.form in DECIDED_FORMS and sample.read_by == "unclear"
+    is_decided = PROTOCOL_ROWS[protocol].reads_all and sample.form in DECIDED_FORMS
+    unclear = is_decided and sample.read_by == "unclear"
     if_right: Mapping[str, float] = {}
     try:
         if sample.defect.too_long:
@@ -204,11 +203,12 @@ def _unscored_reason(
     defect = sample.defect
     # The authors' script compares responses with an empty ``Answer_Simplified`` too. Scores of a
     # file in the authors' form do the same, but for `strict`.
-    needs_reference = protocol == "strict" or not defect.in_file
+    reads_all = PROTOCOL_ROWS[protocol].reads_all
+    needs_reference = reads_all or not defect.in_file
     reason = defect.answer or (sample.missing_reference if needs_reference else "")
     if reason or metric is None:
         return reason or unavailable_reason(name)
-    if protocol != "strict" or not sample.response.not_text or sample.response.text:
+    if not reads_all or not sample.response.not_text or sample.response.text:
         return ""
     # A list is scored by the texts in it, and a response with both (of a server) by its text.
     value = json.loads(sample.response.not_text)
@@ -245,7 +245,8 @@ def _record(
     wording = sample.response.wording
     parts = sample.pairs_part + sample_part(protocol, sample.form, sample.decisions, wording)
     parts += sample.signature_part
-    with_answer = protocol == "strict" and sample.form in DECIDED_FORMS and not reason
+    reads_all = PROTOCOL_ROWS[protocol].reads_all
+    with_answer = reads_all and sample.form in DECIDED_FORMS and not reason
     return Score(
         **sample.score_fields,
         protocol=protocol,
@@ -253,7 +254,7 @@ def _record(
         value=None if metric_value is None else metric_value.value,
         reason=in_english(reason),
         extracted=(sample.answer or "") if with_answer else "",
-        extracted_from=sample.reading.origin if protocol == "strict" else "",
+        extracted_from=sample.reading.origin if reads_all else "",
         stats={} if metric_value is None else metric_value.stats,
         read_by=sample.read_by if with_answer else "",
         if_right=dict(if_right),
@@ -297,8 +298,8 @@ def score_models(
 
     Args:
         run: the run.
-        protocols: the protocols. Models without reasoning in a field of its own have no scores
-            `with-reasoning`.
+        protocols: the protocols. A model has no scores under one that only changes the view of a
+            response where that changes none of its responses.
         encoders: those that are there; without, only what an installed package brings along.
         decisions: of people and extractor models on unclear answers; stored with the scores.
         workers: how many processes may share the models out. They are new Python processes, so a
@@ -341,8 +342,9 @@ def score_responses(
             f"score_responses takes the path of a response file, not a {type(path).__name__}. "
             "Score items and responses in memory with score_answer"
         )
-    # Such a file has no field for reasoning.
-    return score_samples(read_responses(path), _without_reasoning(protocols), encoders)
+    samples = read_responses(path)
+    protocols = _changing(protocols, (sample.response for sample in samples))
+    return score_samples(samples, protocols, encoders)
 
 
 def _score_in_process(
@@ -371,8 +373,7 @@ def _score_model(
     """Write one model's scores to the run, and sum them up on the way."""
     items = run.stored_items()
     fingerprint = fingerprint_of(run, model)
-    if not any(response.thinking for response in run.responses(model)):
-        protocols = _without_reasoning(protocols)
+    protocols = _changing(protocols, run.responses(model))
     strays: Counter[str] = Counter()
     samples = _samples_of(run, model, strays, decisions)
     tally = Tally()
@@ -386,8 +387,15 @@ def _score_model(
     return tally.summary(model, strays)
 
 
-def _without_reasoning(protocols: Iterable[Protocol]) -> list[Protocol]:
-    return [protocol for protocol in protocols if protocol != "with-reasoning"]
+def _changing(protocols: Iterable[Protocol], responses: Iterable[Response]) -> list[Protocol]:
+    """The protocols without the views that change no response."""
+    rows = [PROTOCOL_ROWS[protocol] for protocol in protocols]
+    idle = [row for row in rows if row.is_view]
+    for response in responses if idle else ():
+        idle = [row for row in idle if row.view(response) is response]
+        if not idle:
+            break
+    return [row.name for row in rows if row not in idle]
 
 
 def unclear_samples(run: RunFolder) -> Iterator[ScoringSample]:

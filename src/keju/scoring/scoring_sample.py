@@ -7,7 +7,6 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
 from keju.definitions import (
     NO_REFERENCE,
@@ -16,14 +15,13 @@ from keju.definitions import (
     missing_reference,
     options_of,
     query_of,
-    registry,
 )
+from keju.definitions.protocols import DECIDED_FORMS, ProtocolRow
 from keju.extraction import Reading, body_of, read
 from keju.items import AnswerForm, Failure, Item, ReadBy, Response, get_group
 from keju.metrics import UndefinedMetricError
 from keju.metrics.boxes import Axes, BoxConvention, box_convention
 from keju.scoring.decisions import (
-    DECIDED_FORMS,
     NO_DECISIONS,
     Decision,
     Decisions,
@@ -31,7 +29,6 @@ from keju.scoring.decisions import (
     check_value,
 )
 from keju.scoring.verdicts import Verdict, verdict_of
-from keju.text import add_reasoning
 
 _FIRST_YES_NO = re.compile(
     r"是否|是不是|yes\s?(?:or|/)\s?no\b"
@@ -40,9 +37,6 @@ _FIRST_YES_NO = re.compile(
 )
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-
-FORM = "<think>REASONING</think>CONTENT"
-"""How `with-reasoning` joins the two; nothing is inserted (our reading)."""
 
 LONGEST = 1_000_000
 """Characters of the longest response that is scored. Metrics take up to 150 bytes for each."""
@@ -104,25 +98,13 @@ class ScoringSample:
         """The question form of the item."""
         return query_of(self.item)
 
-    def counts_reasoning(self) -> bool:
-        """Whether the benchmark has `with-reasoning`, since its authors say nothing about it."""
-        definition = registry.definition(self.item.benchmark)
-        return definition is not None and definition.official_with_reasoning
-
-    @property
-    def with_reasoning(self) -> ScoringSample:
-        """The sample as `with-reasoning` reads it; itself where no reasoning is in another field.
-
-        The reasoning is put before the content, as a server without a parser for reasoning would
-        return it (`FORM`).
-        """
-        response = self.response
-        if not response.thinking or response.not_text or response.status in {"failed", "filtered"}:
+    def seen_by(self, protocol: ProtocolRow) -> ScoringSample:
+        """The sample with the response as a protocol sees it; itself where that changes nothing."""
+        response = protocol.view(self.response)
+        if response is self.response:
             return self
-        text = add_reasoning(response.text, response.thinking)
-        joined = replace(response, text=text, thinking="")
-        part = "|reasoning:<think>+content" + self.signature_part
-        return ScoringSample(self.item, joined, self.defect, self.decisions, signature_part=part)
+        part = protocol.view_signature + self.signature_part
+        return ScoringSample(self.item, response, self.defect, self.decisions, signature_part=part)
 
     @cached_property
     def score_fields(self) -> dict[str, Any]:

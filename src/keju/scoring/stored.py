@@ -19,11 +19,11 @@ import msgspec
 import polars as pl
 
 from keju import __version__
+from keju.definitions.protocols import PROTOCOLS
 from keju.errors import DataError, UsageError
 from keju.files import sha256_file, write_atomic
 from keju.items import Protocol, Record, Score
 from keju.runs import RunFolder, file_name
-from keju.scoring.metric import PROTOCOLS
 from keju.texts import Text, _, join_clauses, listed
 
 FORMAT = "keju-scores-7"

@@ -11,12 +11,12 @@ from rich.table import Table
 from keju.analysis.labels import metric_label
 from keju.cli.output.console import format_literal, name_columns, plain_table, translate
 from keju.definitions import NO_REFERENCE, Query, Task, tasks
+from keju.definitions.protocols import PROTOCOL_ROWS
 from keju.definitions.references import BLANK_PAGE
 from keju.errors import shortened
 from keju.formatting import NOTHING, percent_range
 from keju.items import PromptVariant, Protocol
 from keju.scoring import PROTOCOLS, BenchmarkResult, MetricResult, Result, Summary, merge_unscored
-from keju.scoring.scoring_sample import FORM
 from keju.texts import _, n_
 
 
@@ -75,9 +75,9 @@ def scores_tables(
 ) -> Iterator[Table]:
     """Metrics in percent: a row per task and protocol, a column per model and prompt variant.
 
-    They are the main metrics, and of `printed` all. Notes are below. As many columns as fit into
-    `width` characters are side by side; the others follow in further tables. `models` are all
-    models with a column, in order.
+    They are the main metrics, and all of a protocol that has none. Notes are below. As many columns
+    as fit into `width` characters are side by side; the others follow in further tables. `models`
+    are all models with a column, in order.
     """
     kept = list(results)
     columns, heads = _columns(models, [(each.model, each.variant) for each in kept])
@@ -146,8 +146,8 @@ def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequen
     for result in kept:
         for scored in result.tasks:
             by_metric = by_task.setdefault((scored.task, scored.query, result.protocol), {})
-            # The paper's formulas have no main one.
-            listed = scored.metrics if result.protocol == "printed" else scored.metrics[:1]
+            has_main = PROTOCOL_ROWS[result.protocol].means
+            listed = scored.metrics[:1] if has_main else scored.metrics
             for value in listed:
                 by_metric.setdefault(value.metric, {})[result.model, result.variant] = value
     last = ""
@@ -162,8 +162,9 @@ def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequen
             table.add_row(name if name != last else "", f"{protocol} {label}", *cells)
             last = name
     captions = [f"{mark} {translate(note)}" for note, mark in notes.items()]
-    if any(protocol == "with-reasoning" for _, _, protocol in by_task):
-        captions.append(_("with-reasoning: official with the reasoning field, as {}", FORM))
+    views = [row for row in PROTOCOL_ROWS.values() if row.is_view]
+    shown = {protocol for _, _, protocol in by_task}
+    captions += [f"{row.name}: {translate(row.about)}" for row in views if row.name in shown]
     if captions:
         table.caption = format_literal("\n".join(captions))
         table.caption_justify = "left"
