@@ -177,13 +177,14 @@ def decision_line(runs: Sequence[Path], *, name: str = "", prices: Prices | None
 def extraction_cost(run: RunFolder) -> ExtractionCost:
     """The requests about the answers that are unclear in the stored scores of a run.
 
-    No answer is read again.
+    No answer is read again. Of a million unclear answers only hashes are in memory.
     """
-    tokens: dict[str, int] = {}
+    requests: set[int] = set()
+    tokens = 0
     items = run.stored_items()
     for model, frames in stored_frames(run):
         unclear = {
-            place
+            hash(place)
             for frame in frames
             for place in frame.filter(read_by="unclear").select(_PLACE).unique().iter_rows()
         }
@@ -195,9 +196,9 @@ def extraction_cost(run: RunFolder) -> ExtractionCost:
             place = item.task, item.query, item.id, response.round, *variant
             # Of items that an incomplete dataset cannot ask, people alone can decide.
             with suppress(DataError):
-                if place in unclear:
+                if hash(place) in unclear:
                     request = extraction_request(ScoringSample(item, response))
-                    tokens[request.item] = text_tokens(request.prompt)
-    return ExtractionCost(
-        len(tokens), sum(tokens.values()), ExtractionFolder.reply_tokens * len(tokens)
-    )
+                    if (number := int(request.item, 16)) not in requests:
+                        requests.add(number)
+                        tokens += text_tokens(request.prompt)
+    return ExtractionCost(len(requests), tokens, ExtractionFolder.reply_tokens * len(requests))

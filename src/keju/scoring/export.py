@@ -110,8 +110,9 @@ def _item(score: Score) -> dict[str, Any]:
 
 
 def _summary(result: Result, protocol: ProtocolRow) -> Json:
-    signatures = _by_metric(result.tasks, lambda metric: metric.signature)
     if not protocol.means:
+        of_metrics = [metric for of_task in result.tasks for metric in of_task.metrics]
+        signatures = {metric.metric: metric.signature for metric in of_metrics}
         return {"tasks": _by_metric(result.tasks, _value), "signatures": signatures}
     domains: dict[str, MeanResult] = {}
     overall: dict[str, MeanResult] = {}
@@ -169,7 +170,7 @@ def _summary(result: Result, protocol: ProtocolRow) -> Json:
             }
             for name, of_task in by_task.items()
         },
-        "signatures": signatures,
+        "signatures": _by_metric(result.tasks, lambda metric: metric.signature),
     }
 
 

@@ -1,0 +1,102 @@
+"""A protocol is its row: every name has one, and a row alone decides how responses are scored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+from typer.testing import CliRunner
+
+from keju.cli.app import app
+from keju.definitions.protocols import PROTOCOL_ROWS, STORED, ProtocolRow, asked_protocols
+from keju.items import Item, Protocol, Response
+from keju.runs import RunFolder, RunManifest
+
+ITEM = Item(
+    id="page", benchmark="AncientDoc", task="page_level_ocr", question="？", verbatim=True,
+    answer="天地",
+)  # fmt: skip
+
+
+def test_every_protocol_has_a_row_under_its_name():
+    assert set(PROTOCOL_ROWS) == set(get_args(Protocol))
+    assert all(name == row.name for name, row in PROTOCOL_ROWS.items())
+    assert set(STORED) < set(PROTOCOL_ROWS)
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("official", {"official"}),
+        ("strict", {"strict"}),
+        ("both", {"official", "strict", "with-reasoning"}),
+        ("with-reasoning", {"official", "with-reasoning"}),
+        ("printed", {"official", "strict", "with-reasoning", "printed"}),
+    ],
+)
+def test_the_protocols_that_an_option_means(asked, expected):
+    assert set(asked_protocols(asked)) == expected
+
+
+def _first_line(response: Response) -> Response:
+    line, *more = response.text.split("\n")
+    return replace(response, text=line) if more else response
+
+
+@pytest.fixture
+def first_line(monkeypatch) -> None:
+    """In place of `with-reasoning` a protocol that sees the first line alone."""
+    row = ProtocolRow(
+        name="with-reasoning",
+        metrics="official",
+        beside=("official",),
+        view=_first_line,
+        view_signature="|view:first line",
+        about="official of the first line",
+        json_key="first_line",
+    )
+    monkeypatch.setitem(PROTOCOL_ROWS, row.name, row)
+
+
+def _score(tmp_path: Path, *texts: str) -> tuple[dict, str]:
+    run = RunFolder(tmp_path / "run")
+    items = [replace(ITEM, id=f"page{place}") for place in range(len(texts))]
+    run.write_items(items)
+    run.write_manifest(
+        RunManifest(keju="0", dataset="made", dataset_version="1", dataset_hash="h",
+                    models={"m": {}})
+    )  # fmt: skip
+    path = run.responses_path("m", ITEM.task)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    responses = [
+        Response(key=item.id, item=item.id, model="m", benchmark=item.benchmark, task=item.task,
+                 status="answered", text=text)
+        for item, text in zip(items, texts, strict=True)
+    ]  # fmt: skip
+    path.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in responses))
+    out = tmp_path / "scores.json"
+    done = CliRunner().invoke(app, ["score", str(run.path), "--json", str(out)])
+    assert done.exit_code == 0, done.output
+    return json.loads(out.read_text("utf-8")), done.output
+
+
+@pytest.mark.usefixtures("first_line")
+def test_a_view_is_scored_stored_shown_and_signed_by_its_row(tmp_path):
+    scores, output = _score(tmp_path, "天地\n這是一頁", "天地")
+    task = ITEM.task
+    assert scores["official"]["tasks"][task]["CER"] == 5 / 4  # a line break and four characters
+    assert scores["first_line"]["tasks"][task]["CER"] == 0
+    assert "|view:first line" in scores["first_line"]["signatures"][task]["CER"]
+    assert "|view:first line" not in scores["official"]["signatures"][task]["CER"]
+    assert "with-reasoning: official of the first line" in output
+
+
+@pytest.mark.usefixtures("first_line")
+def test_a_model_has_no_scores_under_a_view_that_changes_no_response(tmp_path):
+    scores, output = _score(tmp_path, "天地")
+    assert set(scores) == {"official", "strict"}
+    assert "first line" not in output
