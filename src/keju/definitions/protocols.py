@@ -40,7 +40,7 @@ def _with_reasoning(response: Response) -> Response:
 
 @dataclass(frozen=True, kw_only=True)
 class ProtocolRow:
-    """What one protocol is.
+    """A protocol and everything that depends on it.
 
     Attributes:
         name: the protocol.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from importlib.resources import files
 from typing import Literal, NamedTuple, get_args
 
@@ -37,6 +37,12 @@ def normalise(text: str, layer: Layer = "script") -> str:
 
 def _composed(text: str, depth: int) -> str:
     """A text in the layers up to ``compatibility``, which look at several characters at once."""
+    return _composed_at(text, min(depth, 2))
+
+
+# A transcription is normalised in all layers, one after the other.
+@lru_cache(maxsize=8)
+def _composed_at(text: str, depth: int) -> str:
     if depth >= 1:
         text = unicodedata.normalize("NFC", text)
     if depth >= 2:
@@ -169,7 +175,9 @@ def _standard() -> CharacterTable:
 def _compatible() -> CharacterTable:
     compatible = {line[0]: line[1] for line in _table("radicals.txt")} | _LIKE_IDEOGRAPHS
     compatible |= dict.fromkeys(map(chr, _SELECTORS), "")
-    return CharacterTable(lambda char: compatible.get(char, char))
+    # In NFKC already, so that normalising the text finds nothing to do and is a hundred times
+    # faster: a single full-width comma makes it go through all of it.
+    return CharacterTable(lambda char: unicodedata.normalize("NFKC", compatible.get(char, char)))
 
 
 def _table(name: str) -> list[str]:
