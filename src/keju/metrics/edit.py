@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import LCSseq, Levenshtein
 
 from keju.metrics.base import PRF, UndefinedMetricError, prf
 from keju.texts import _
@@ -50,12 +50,17 @@ def best_edits(reference: str, hypothesis: str) -> EditCounts:
     The distance alone does not fix the split: 学而 against 而时 is two substitutions, or a
     deletion and an insertion around one match. The second reading is ours.
     """
-    # With edits worth `unit` and a substitution one more, the cheapest path has the fewest edits,
-    # and of these the fewest substitutions, which is the most matches.
-    unit = min(len(reference), len(hypothesis)) + 2
-    cost = Levenshtein.distance(reference, hypothesis, weights=(unit, unit, unit + 1))
-    edits, substitutions = divmod(cost, unit)
-    matches = (len(reference) + len(hypothesis) - edits - substitutions) // 2
+    steps = Levenshtein.editops(reference, hypothesis)
+    substitutions = sum(step.tag == "replace" for step in steps)
+    matches = (len(reference) + len(hypothesis) - len(steps) - substitutions) // 2
+    if matches < LCSseq.similarity(reference, hypothesis):
+        # Another alignment may have more matches. With edits worth `unit` and a substitution one
+        # more, the cheapest path has the fewest edits, and of these the fewest substitutions, which
+        # is the most matches. This takes ten times as long.
+        unit = min(len(reference), len(hypothesis)) + 2
+        cost = Levenshtein.distance(reference, hypothesis, weights=(unit, unit, unit + 1))
+        edits, substitutions = divmod(cost, unit)
+        matches = (len(reference) + len(hypothesis) - edits - substitutions) // 2
     return EditCounts(
         matches,
         substitutions,

@@ -10,7 +10,14 @@ import msgspec
 
 from keju.extraction import Reading, read
 from keju.items import AnswerForm, Protocol
-from keju.metrics import EditCounts, HitCounts, UndefinedMetricError, best_edits
+from keju.metrics import (
+    EditCounts,
+    ErrorParts,
+    HitCounts,
+    UndefinedMetricError,
+    best_edits,
+    error_parts,
+)
 from keju.metrics.alignment import punctuation_counts
 from keju.metrics.base import TooLongError
 from keju.metrics.boxes import Boxes, box_convention, to_pixels
@@ -79,6 +86,12 @@ def best_edit_counts(sample: ScoringSample) -> EditCounts:
     if not counts.expected:
         raise UndefinedMetricError(_("the reference has no character that is counted"))
     return counts
+
+
+@computed_once
+def transcription_parts(sample: ScoringSample) -> ErrorParts:
+    """The edits at the last layer, of recognition and of layout."""
+    return error_parts(*transcription_pair(sample))
 
 
 def transcription_pair(sample: ScoringSample) -> Pair:

@@ -14,12 +14,12 @@ from statistics import fmean, median
 from keju.items import AnswerForm
 from keju.metrics import (
     EditCounts,
+    ErrorParts,
     HitCounts,
     UndefinedMetricError,
     chrf_counts,
     chrf_of_counts,
     distance,
-    error_parts,
     prf,
     sentence_bleu,
 )
@@ -43,6 +43,7 @@ from keju.scoring.preparations import (
     normalised_pair,
     ranking_preparation,
     transcription_pairs,
+    transcription_parts,
 )
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.semantic import sentence_cosine_above_floor, token_match_f1_above_floor
@@ -317,6 +318,8 @@ _LAYERED = COUNTED._replace(inputs=lambda case: (transcription_pairs(case), best
 _EDITS = COUNTED._replace(inputs=lambda case: (best_edit_counts(case),))
 """For functions of the edit counts alone; `COUNTED` is for functions of reference and answer."""
 
+_PARTS = COUNTED._replace(inputs=lambda case: (transcription_parts(case),))
+
 _strict(
     "CharAcc",
     "character accuracy: 1 - edits / true characters, at least 0; an added character costs as much "
@@ -354,16 +357,15 @@ def _error_rate(pairs: dict[Layer, Pair], _counts: EditCounts) -> MetricValue:
     "CER_recognition",
     "recognition error: the CER if the characters read could be in any order ((the longer length - "
     "the characters in common) / true characters)",
+    prepare=_PARTS,
     worst=1.0,
 )
-def _recognition_error(reference: str, answer: str) -> MetricValue:
-    parts = error_parts(reference, answer)
+def _recognition_error(parts: ErrorParts) -> MetricValue:
     return ratio(parts.recognition, parts.expected, parts.recognition_error)
 
 
-@_error("CER_layout", "layout error: CER minus the recognition error")
-def _layout_error(reference: str, answer: str) -> MetricValue:
-    parts = error_parts(reference, answer)
+@_error("CER_layout", "layout error: CER minus the recognition error", prepare=_PARTS)
+def _layout_error(parts: ErrorParts) -> MetricValue:
     return ratio(parts.layout, parts.expected, parts.layout_error)
 
 
