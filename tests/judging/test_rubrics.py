@@ -40,6 +40,18 @@ def test_without_tasks_a_rubric_is_for_the_queries_whose_definition_names_it(tmp
     assert rubrics.id == read_rubrics().id == read_rubrics(own(tmp_path / "s.toml", "\n", "\n")).id
 
 
+def test_a_file_of_rubrics_alone_has_the_bundled_prompt(tmp_path):
+    (path := tmp_path / "r.toml").write_text(
+        'name = "mine"\nversion = "1"\n'
+        '[rubrics.x]\ntitle = "x"\nsays = "10 分：对"\ntasks = ["T6"]\n',
+        "utf-8",
+    )
+    rubrics, bundled = read_rubrics(path), read_rubrics()
+    assert (rubrics.template, rubrics.source) == (bundled.template, bundled.source)
+    assert set(rubrics.queries) == {"T6"}
+    assert rubrics.id.startswith("mine-1-")
+
+
 def test_the_hash_under_which_answers_were_graded_is_the_same():
     assert read_rubrics().id == "keju-3-05c8b99f"
 

@@ -50,16 +50,17 @@ class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     """A file of rubrics: the prompt around them, and one for each kind of task.
 
-    With `page_text` the judge also gets the text on the image, where the dataset has it.
+    A file without `template`, `source` or `author` has that of the bundled one. With `page_text`
+    the judge also gets the text on the image, where the dataset has it.
     """
 
     mark: ClassVar[str] = "答卷"
     """The word of the delimiters around an answer."""
     name: str
     version: str
-    template: str
-    source: str
-    author: str
+    template: str = ""
+    source: str = ""
+    author: str = ""
     rubrics: dict[str, Rubric]
     page_text: bool = False
 
@@ -186,12 +187,14 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
         UsageError: there is no such file.
         DataError: it is not a file of rubrics, lacks a placeholder, or names an unknown query.
     """
-    if path is None:
-        rubrics = shipped_toml("keju.judging", _SHIPPED, Rubrics)
-    elif path.is_file():
+    rubrics = bundled = shipped_toml("keju.judging", _SHIPPED, Rubrics)
+    if path is not None and path.is_file():
         form = f"Its form is that of keju/judging/{_SHIPPED}"
         rubrics = read_toml(path, Rubrics, what="a file of rubrics", hint=form)
-    else:
+        parts = ("template", "source", "author")
+        prompt = {name: getattr(rubrics, name) or getattr(bundled, name) for name in parts}
+        rubrics = replace(rubrics, **prompt)
+    elif path is not None:
         raise UsageError("{}: no such file of rubrics", path)
     name = str(path or _SHIPPED)
     if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in rubrics.template]:
