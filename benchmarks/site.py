@@ -31,7 +31,13 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Item, Response, Score
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
-from keju.scoring.stored import fingerprint_of, read_scores, scores_path, write_scores
+from keju.scoring.stored import (
+    fingerprint_of,
+    frames_of,
+    iter_scores_of,
+    scores_path,
+    write_frames,
+)
 
 SOURCES = 5
 VENDORS = ("A", "B", "C", "D")
@@ -129,7 +135,7 @@ def _scored(path: Path, items: list[Item], number: int) -> Scored:
     _write_responses(run, model, responses)
     score_run(run, workers=os.cpu_count() or 1)
     found: dict[str, list[Score]] = {}
-    for score in read_scores(scores_path(run, model)):
+    for score in iter_scores_of(scores_path(run, model)):
         found.setdefault(score.item, []).append(score)
     return {(each.task, each.item): (each, found[each.item]) for each in responses}
 
@@ -146,7 +152,7 @@ def _mix(
     _write_responses(run, name, responses)
     path = scores_path(run, name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_scores(path, scores, fingerprint_of(run, name))
+    write_frames(path, frames_of(scores), fingerprint_of(run, name))
 
 
 def _write_responses(run: RunFolder, model: str, responses: list[Response]) -> None:

@@ -27,11 +27,12 @@ from keju.items import Response
 from keju.models import ModelOptions
 from keju.running import run
 from keju.runs import RunFolder
-from keju.scoring import answer_code, read_scores
-from keju.scoring.stored import read_fingerprint, write_scores
+from keju.scoring import answer_code
+from keju.scoring.stored import read_fingerprint
 from tests.support.making import make_dataset, page_item, picture
 from tests.support.policies import policy_of
 from tests.support.serving import Chat
+from tests.support.stored_scores import read_scores, write_scores
 
 MODEL = "openai:served"
 OTHER = "openai:other"

@@ -12,10 +12,11 @@ import pytest
 from keju.datasets.store import Dataset
 from keju.definitions import NO_REFERENCE, query_of
 from keju.items import Item
-from keju.scoring import aggregate, read_scores
+from keju.scoring import aggregate
 from tests.support import commanding
 from tests.support.layouts import layouts
 from tests.support.serving import Chat
+from tests.support.stored_scores import read_scores
 
 LAYOUTS = {layout.name: layout for layout in layouts()}
 

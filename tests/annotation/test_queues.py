@@ -23,9 +23,10 @@ from keju.judging.prompting import read_rubrics
 from keju.judging.raters import read_ratings
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring import Summary, read_decisions, read_scores, score_models
+from keju.scoring import Summary, read_decisions, score_models
 from keju.scoring.stored import scores_path
 from tests.annotation.conftest import HOSTILE, after, write_dataset
+from tests.support.stored_scores import read_scores
 
 pytestmark = pytest.mark.xdist_group("browser")
 

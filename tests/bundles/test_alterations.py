@@ -18,10 +18,10 @@ from msgspec.structs import replace
 from keju.bundles import Verification, open_bundle, verify_bundle, write_bundle
 from keju.items import Response
 from keju.runs import RunFolder
-from keju.scoring import read_scores, write_scores
 from keju.scoring.stored import read_fingerprint
 from tests.bundles.bundling import agreeing, altered, members_of, pack, places
 from tests.bundles.test_cleaning import change_run
+from tests.support.stored_scores import read_scores, write_scores
 
 BUNDLE_MANIFEST, RUN, ENVIRONMENT, CRATE = (
     "bundle.json", "run/run.json", "environment.json", "ro-crate-metadata.json",

@@ -21,14 +21,7 @@ from keju.judging.store import JudgementFolder, ask_judges, open_judges
 from keju.models import ModelOptions
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring import (
-    answer_code,
-    read_decisions,
-    read_scores,
-    score_models,
-    score_run,
-    write_scores,
-)
+from keju.scoring import answer_code, read_decisions, score_models, score_run
 from keju.scoring.stored import read_fingerprint
 from tests.bundles.bundling import altered, members_of
 from tests.support import ROOT
@@ -37,6 +30,7 @@ from tests.support.making import picture
 from tests.support.policies import policy_of
 from tests.support.serving import Chat
 from tests.support.small_bert import write_bert
+from tests.support.stored_scores import read_scores, write_scores
 
 SERVED = "openai:served"
 EXAMPLE = ROOT / "examples" / "manuscripts"

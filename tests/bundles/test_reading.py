@@ -15,13 +15,13 @@ from keju.bundles.manifest import scores_member
 from keju.errors import DataError
 from keju.items import Score, get_group
 from keju.runs import RunFolder
-from keju.scoring import iter_stored_scores
+from keju.scoring import stored_scores
 from tests.bundles.bundling import altered, members_of, pack
 
 
 def test_responses_scores_and_items_are_those_of_the_run(bundle: Path, shared_run: Path) -> None:
     run = RunFolder.open(shared_run)
-    stored = {model: list(scores) for model, scores in iter_stored_scores(run)}
+    stored = {model: list(stored_scores(run, [model])) for model in run.manifest().models}
     with open_bundle(bundle) as opened:
         assert opened.models == ["replay:good.jsonl", "replay:bad.jsonl"]
         for model, scores in stored.items():

@@ -14,12 +14,13 @@ from keju.datasets.store import DatasetWriter
 from keju.items import Item, Score
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring import read_scores, score_run
+from keju.scoring import score_run
 from keju.scoring.stored import scores_path
 from keju.scoring.value_parts import number_units, task_parts
 from keju.site import write_site
 from keju.statistics import Interval, Ratio, intervals, paired_p
 from tests.support.making import picture
+from tests.support.stored_scores import read_scores
 
 GROUPS = [f"group-{number}" for number in range(12, 0, -1)]
 """As text, group-10 is before group-2; the items have neither order."""

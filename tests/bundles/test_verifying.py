@@ -20,10 +20,10 @@ from keju.bundles import (
 from keju.datasets import mini
 from keju.errors import DataError
 from keju.files import read_json
-from keju.scoring import read_scores, write_scores
 from keju.scoring.stored import read_fingerprint
 from tests.bundles.bundling import altered, members_of, places
 from tests.support.scored_runs import make_scored_run
+from tests.support.stored_scores import read_scores, write_scores
 
 Change = Callable[[bytes], bytes]
 

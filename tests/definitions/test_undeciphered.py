@@ -15,10 +15,11 @@ from keju.datasets.validate import validate
 from keju.definitions import NO_REFERENCE, is_undeciphered, missing_reference
 from keju.definitions.references import DECIPHERED, UNDECIPHERED
 from keju.runs import RunFolder
-from keju.scoring import aggregate, read_scores, score_run
+from keju.scoring import aggregate, score_run
 from tests.support.commanding import keju
 from tests.support.released import picture, put, table
 from tests.support.serving import Chat
+from tests.support.stored_scores import read_scores
 
 SAID = "It may picture a hand that holds a branch."
 

@@ -17,10 +17,10 @@ from keju.definitions import NO_REFERENCE, has_reference
 from keju.errors import KejuError
 from keju.items import Item
 from keju.runs import RunFolder
-from keju.scoring import read_scores
 from tests.support.commanding import keju as in_a_process
 from tests.support.making import picture
 from tests.support.serving import Chat
+from tests.support.stored_scores import read_scores
 from tests.support.unreferenced import QUERIES, asked, without
 
 CHOSEN = [

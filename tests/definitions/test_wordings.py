@@ -18,10 +18,11 @@ from keju.models import ModelOptions
 from keju.reporting.page import write_report
 from keju.running import Policy, Selection, merge, run
 from keju.runs import RunFolder
-from keju.scoring import read_scores, score_run
+from keju.scoring import score_run
 from tests.support.commanding import keju
 from tests.support.making import picture
 from tests.support.serving import Chat
+from tests.support.stored_scores import read_scores
 
 SIDE = 200
 GEMINI = "obi-gemini"

@@ -24,7 +24,7 @@ from keju.items import Score
 from keju.models import ModelOptions
 from keju.running import Policy, run
 from keju.runs import RunFolder
-from keju.scoring import read_scores, score_responses, score_run
+from keju.scoring import score_responses, score_run
 from keju.text import read_content
 from tests.support import authors_rules
 from tests.support.authors_rules import ABSENT
@@ -32,6 +32,7 @@ from tests.support.chat_server import asked_for
 from tests.support.generated import KINDS, MISSING, Given, generated
 from tests.support.making import picture
 from tests.support.serving import Chat
+from tests.support.stored_scores import read_scores
 
 COUNT = 2_000
 NEEDS_ENCODER = {"Avg", "BERTScore"}

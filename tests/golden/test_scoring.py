@@ -31,7 +31,6 @@ from keju.api.scores import Results
 from keju.encoders import ENCODERS
 from keju.items import Box
 from keju.runs import RunFolder
-from keju.scoring import read_scores
 from keju.scoring.decisions import answer_code
 from keju.scoring.scoring_sample import ScoringSample
 from tests.support.bundled import DEFINITIONS
@@ -47,6 +46,7 @@ from tests.support.generated_run import (
     write_replies,
 )
 from tests.support.snapshots import compare_snapshot
+from tests.support.stored_scores import read_scores
 
 COUNT = 5_000
 """Requests of the generated run; two models answer each."""

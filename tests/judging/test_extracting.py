@@ -26,10 +26,11 @@ from keju.judging.extracting import (
 from keju.judging.store import ExtractionFolder
 from keju.running import run
 from keju.runs import RunFolder
-from keju.scoring import answer_code, read_scores
+from keju.scoring import answer_code
 from keju.scoring.scoring_sample import ScoringSample
 from tests.support import children
 from tests.support.making import make_dataset, picture
+from tests.support.stored_scores import read_scores
 
 EXTRACTOR = "openai:reader"
 ANSWERER = "replay:answerer.jsonl"

@@ -48,7 +48,7 @@ def test_a_file_of_rubrics_alone_has_the_bundled_prompt(tmp_path):
     )
     rubrics, bundled = read_rubrics(path), read_rubrics()
     assert (rubrics.template, rubrics.source) == (bundled.template, bundled.source)
-    assert set(rubrics.queries) == {"T6"}
+    assert rubrics.tasks(only_open=True) == {"T6"}
     assert rubrics.id.startswith("mine-1-")
 
 

@@ -13,7 +13,7 @@ from keju.models import ModelOptions, open_model
 from keju.running import run
 from keju.running.contents import access_of
 from keju.runs import RunFolder
-from keju.scoring import iter_stored_scores
+from keju.scoring import stored_scores
 from keju.scoring.score import score_run
 from keju.texts import Text, using
 from tests.support.making import picture
@@ -75,8 +75,7 @@ def scored(dataset: Path, folder: Path, files: Mapping[str, tuple[str, bytes]]) 
     score_run(RunFolder(folder / "run"))
     return {
         score.model: score.value
-        for _, scores in iter_stored_scores(RunFolder(folder / "run"))
-        for score in scores
+        for score in stored_scores(RunFolder(folder / "run"))
         if (score.metric, score.protocol) == ("CharAcc", "strict")
     }
 

@@ -11,8 +11,9 @@ from keju.items import Item
 from keju.published import audit_run
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring import iter_stored_scores, read_fingerprint, read_scores, score_run, write_scores
+from keju.scoring import read_fingerprint, score_run, stored_scores
 from tests.support.making import picture
+from tests.support.stored_scores import read_scores, write_scores
 
 QUESTIONS = 60
 LETTERS = "ABCD"
@@ -178,9 +179,7 @@ def test_an_error_text_earns_nothing_in_either_protocol(tmp_path, dataset):
     texts = {f"q{n}": errors[n % 4] for n in range(QUESTIONS)}
     audited(tmp_path, dataset, {"broken": texts})
     folder = RunFolder.open(tmp_path / "run")
-    scores = [
-        each for _, found in iter_stored_scores(folder) for each in found if each.task == "T7"
-    ]
+    scores = [each for each in stored_scores(folder) if each.task == "T7"]
     assert {(each.protocol, each.status) for each in scores} == {
         ("official", "failed"),
         ("strict", "failed"),

@@ -25,9 +25,10 @@ from keju.reporting.page import write_report
 from keju.reporting.paper_tables import build_paper_tables
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring import read_scores, score_run
+from keju.scoring import score_run
 from tests.support.answered import answered_run
 from tests.support.released import obi_deciphering, picture, put, table
+from tests.support.stored_scores import read_scores
 
 SOURCES = ("HWOBC", "Oracle-50K", "OBI125")
 MODEL = "baseline:chance"

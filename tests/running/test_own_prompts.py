@@ -13,7 +13,7 @@ from keju.definitions import prompt_of, query_of
 from keju.files import read_json, sha256_bytes, write_json
 from keju.items import Item
 from keju.runs import RunFolder
-from keju.scoring import iter_stored_scores, score_run
+from keju.scoring import score_run, stored_scores
 from tests.support.commanding import keju
 from tests.support.making import picture
 from tests.support.serving import Chat
@@ -189,7 +189,7 @@ def test_a_system_prompt_is_in_signatures_and_its_row_in_no_table_of_a_paper(
                     *more).returncode == 0  # fmt: skip
         done = keju("score", out)
         assert done.returncode == 0, done.stderr
-        stored = [score for _, scores in iter_stored_scores(RunFolder(out)) for score in scores]
+        stored = list(stored_scores(RunFolder(out)))
         signatures.append([score.signature for score in stored])
     prompt_hash = sha256_bytes(b"Be brief.")[:8]
     part = f"|system:{prompt_hash}"

@@ -20,7 +20,7 @@ from keju.errors import PrerequisiteError, UsageError
 from keju.models import Decoding, ModelOptions
 from keju.running import Policy, ResponseStore, RunSummary, Selection, run
 from keju.runs import RunFolder
-from keju.scoring import iter_stored_scores, score_run
+from keju.scoring import score_run, stored_scores
 from tests.support import children
 from tests.support.commanding import keju
 from tests.support.making import make_dataset, page_item, picture
@@ -261,7 +261,7 @@ def test_corrected_references_and_more_items_ask_only_what_is_new(
     assert [item.answer for item in folder.items()] == ["B"]
     assert folder.dataset().path.name == "two"
     with pytest.raises(UsageError, match="keju score"):
-        list(iter_stored_scores(folder))
+        list(stored_scores(folder))
     go(multiple_choice(tmp_path / "three", "q", "more", answer="B"), out, chat.url)
     assert chat.stats()["requests"] == 2
     assert path.read_bytes().startswith(before)

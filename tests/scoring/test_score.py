@@ -14,7 +14,6 @@ from keju.scoring import (
     encode_json,
     join_json,
     metric_of,
-    read_scores,
     score_answer,
     score_models,
     score_run,
@@ -23,6 +22,7 @@ from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import Defect, ScoringSample
 from keju.scoring.stored import read_frames, scores_path
 from keju.text import LAYERS
+from tests.support.stored_scores import read_scores
 
 
 def by_metric(scores, protocol):

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from keju.items import Response
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import aggregate, iter_stored_scores, read_fingerprint, score_models
+from keju.scoring import aggregate, read_fingerprint, score_models, stored_scores
 
 
 @pytest.fixture
@@ -44,8 +44,7 @@ def _line(response: Response) -> bytes:
 
 def _scored(run: RunFolder):
     (summary,) = score_models(run)
-    ((_, scores),) = iter_stored_scores(run)
-    return summary, list(scores), read_fingerprint(run.scores_dir / "m.parquet")
+    return summary, list(stored_scores(run)), read_fingerprint(run.scores_dir / "m.parquet")
 
 
 def test_scores_from_disk_are_those_from_memory(run, monkeypatch):

@@ -4,7 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from keju.errors import DataError
-from keju.scoring import read_scores, score_answer, write_scores
+from keju.scoring import score_answer
+from tests.support.stored_scores import read_scores, write_scores
 
 
 def test_what_was_written_is_read(tmp_path, make):

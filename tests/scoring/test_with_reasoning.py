@@ -15,7 +15,8 @@ from keju.items import Item, Response
 from keju.reporting.csv_export import write_csv
 from keju.reporting.page import write_report
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import read_scores, score_run
+from keju.scoring import score_run
+from tests.support.stored_scores import read_scores
 
 ITEMS = [
     Item(id="letter", benchmark="MCS-Bench", task="T7", question="？", verbatim=True, answer="B",

@@ -19,11 +19,11 @@ from keju.bundles import open_bundle, verify_bundle
 from keju.errors import DataError, UsageError
 from keju.formatting import percent
 from keju.published import published_tables
-from keju.scoring import read_scores, write_scores
 from keju.scoring.stored import read_fingerprint
 from keju.site import read_model_facts, write_site
 from tests.bundles.bundling import altered, members_of
 from tests.support.scored_runs import HOSTILE
+from tests.support.stored_scores import read_scores, write_scores
 
 
 def content(site: Path) -> dict[str, bytes]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from keju.definitions import task
 from keju.definitions.protocols import PROTOCOL_ROWS, ProtocolRow
 from keju.runs import RunFolder
-from keju.scoring import Result, aggregate, iter_stored_scores
+from keju.scoring import Result, aggregate, stored_scores
 
 if TYPE_CHECKING:
     from keju.analysis.run_set import RunSet
@@ -71,8 +71,7 @@ def view_tables(run_set: RunSet) -> Iterator[ViewTable]:
         if official is None:
             continue
         run, model = RunFolder(paths[model_responses.run]), model_responses.model
-        for _, scores in iter_stored_scores(run, [model], views):
-            for result in aggregate(scores):
-                if result.variant == model_responses.variant:
-                    protocol = PROTOCOL_ROWS[result.protocol]
-                    yield ViewTable(name, protocol, view_rows(official, result))
+        for result in aggregate(stored_scores(run, [model], views)):
+            if result.variant == model_responses.variant:
+                protocol = PROTOCOL_ROWS[result.protocol]
+                yield ViewTable(name, protocol, view_rows(official, result))

@@ -17,7 +17,7 @@ from keju.definitions import register_definition, without_official
 from keju.definitions.wordings import register_wordings
 from keju.items import Item, Response, Score
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import ItemName, check_scores, iter_stored_scores, stored_frames
+from keju.scoring import ItemName, check_scores, stored_frames, stored_scores
 from keju.text import in_script
 from keju.texts import _, listed
 
@@ -100,8 +100,7 @@ class _RunSource:
         check_scores(self._run, models)
 
     def scores(self, model: str) -> Iterator[Score]:
-        for __, scores in iter_stored_scores(self._run, [model]):
-            yield from scores
+        return stored_scores(self._run, [model])
 
     def score_frames(self, model: str) -> Iterator[pl.DataFrame]:
         for __, frames in stored_frames(self._run, [model]):

@@ -20,7 +20,7 @@ from keju.published.checks.grids import TOO_LITTLE_FOR_LUCK, at_most
 from keju.published.tables import EPSILON
 from keju.runs import RecordList, RunFolder
 from keju.runs.served_models import count_served
-from keju.scoring import Result, aggregate, iter_stored_scores
+from keju.scoring import Result, aggregate, stored_scores
 from keju.scoring.aggregate import is_ratio_of_sums
 from keju.text import answer_part
 from keju.texts import _, p_
@@ -81,9 +81,7 @@ def audit_run(path: Path) -> Audit:
         DataError: a file of it is damaged.
     """
     folder = RunFolder.open(path)
-    scores = RecordList(
-        Score, (score for _, of_model in iter_stored_scores(folder) for score in of_model)
-    )
+    scores = RecordList(Score, stored_scores(folder))
     data = RunData(
         {(item.task, item.query, item.id): item for item in folder.iter_items()},
         RecordList(Response, folder.responses()),

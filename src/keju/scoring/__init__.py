@@ -53,10 +53,8 @@ from keju.scoring.score import score_run as score_run
 from keju.scoring.score import unclear_samples as unclear_samples
 from keju.scoring.score import unused_decisions as unused_decisions
 from keju.scoring.stored import check_scores as check_scores
-from keju.scoring.stored import iter_stored_scores as iter_stored_scores
 from keju.scoring.stored import read_fingerprint as read_fingerprint
-from keju.scoring.stored import read_scores as read_scores
 from keju.scoring.stored import scores_frame as scores_frame
 from keju.scoring.stored import stored_frames as stored_frames
-from keju.scoring.stored import write_scores as write_scores
+from keju.scoring.stored import stored_scores as stored_scores
 from keju.scoring.verdicts import VERDICTS as VERDICTS

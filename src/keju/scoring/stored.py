@@ -98,13 +98,6 @@ _GROUP_ROWS = 16_384
 """Rows of a row group, which are in memory at a time."""
 
 
-def write_scores(
-    path: Path, scores: Iterable[Score], fingerprint: Fingerprint | None = None
-) -> None:
-    """Write scores as parquet (`write_frames`)."""
-    write_frames(path, frames_of(scores), fingerprint)
-
-
 def write_frames(
     path: Path, frames: Iterable[pl.DataFrame], fingerprint: Fingerprint | None = None
 ) -> None:
@@ -180,29 +173,21 @@ def read_fingerprint(path: Path) -> Fingerprint | None:
     return fingerprint if fingerprint and fingerprint.format == FORMAT else None
 
 
-def read_scores(path: Path, protocols: Collection[Protocol] = PROTOCOLS) -> list[Score]:
-    """Read scores that `write_scores` wrote; `iter_stored_scores` also compares them with the run.
+def iter_scores_of(path: Path, protocols: Collection[Protocol] = PROTOCOLS) -> Iterator[Score]:
+    """The scores in a file as records, one after the other; `stored_scores` also checks the run.
 
     Raises:
         DataError: the file is missing, damaged, or is not a table of scores.
     """
-    return list(iter_scores_of(path, protocols))
-
-
-def iter_scores_of(path: Path, protocols: Collection[Protocol] = PROTOCOLS) -> Iterator[Score]:
-    """The scores that `read_scores` reads, one after the other; texts that repeat are shared."""
-    return _scores_under(protocols, read_frames(path))
-
-
-def _scores_under(
-    protocols: Collection[Protocol], frames: Iterable[pl.DataFrame]
-) -> Iterator[Score]:
-    for frame in frames:
+    for frame in read_frames(path):
         yield from scores_of(frame.filter(pl.col("protocol").is_in(protocols)))
 
 
 def scores_of(frame: pl.DataFrame) -> Iterator[Score]:
-    """The rows of a table of scores as records, for views that need them one by one."""
+    """The rows of a table of scores as records, for views that need them one by one.
+
+    Texts that repeat are shared.
+    """
     for row in frame.iter_rows(named=True):
         for name in _REPEATED:
             if isinstance(row[name], str):
@@ -306,19 +291,20 @@ def stored_frames(
             yield model, read_frames(path)
 
 
-def iter_stored_scores(
+def stored_scores(
     run: RunFolder,
     models: Sequence[str] | None = None,
     protocols: Collection[Protocol] = PROTOCOLS,
-) -> Iterator[tuple[str, Iterator[Score]]]:
+) -> Iterator[Score]:
     """The same as records, one after the other, of some protocols.
 
     Raises:
         UsageError: as `stored_frames`.
         DataError: as `stored_frames`.
     """
-    for model, frames in stored_frames(run, models):
-        yield model, _scores_under(protocols, frames)
+    for _model, frames in stored_frames(run, models):
+        for frame in frames:
+            yield from scores_of(frame.filter(pl.col("protocol").is_in(protocols)))
 
 
 def check_scores(run: RunFolder, models: Sequence[str] | None = None) -> None:

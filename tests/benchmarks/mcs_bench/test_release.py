@@ -10,9 +10,10 @@ from keju.analysis.run_set import load_runs
 from keju.cli import app
 from keju.datasets.store import Dataset
 from keju.runs import RunFolder
-from keju.scoring import read_scores, score_responses
+from keju.scoring import score_responses
 from tests.support.layouts import mcs_bench as release
 from tests.support.serving import Chat
+from tests.support.stored_scores import read_scores
 
 LAYOUTS = {layout.name.partition(": ")[2]: layout for layout in release.LAYOUTS}
 

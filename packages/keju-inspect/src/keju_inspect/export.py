@@ -37,7 +37,7 @@ from keju.models.decoding import not_sent
 from keju.plugins import ResponseFile
 from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import RunFolder, RunManifest, file_name
-from keju.scoring import check_scores, iter_stored_scores
+from keju.scoring import check_scores, stored_scores
 from keju_inspect.samples import reading_of, sample_of
 from keju_inspect.scores import results_of
 
@@ -133,8 +133,7 @@ class _Scores:
     def __init__(self, folder: RunFolder, model: str, *, scored: bool) -> None:
         self.parts: dict[_Part, list[Score]] = {}
         self._own: dict[_Place, list[Score]] = {}
-        stored = iter_stored_scores(folder, [model]) if scored else ()
-        for score in (score for __, scores in stored for score in scores):
+        for score in stored_scores(folder, [model]) if scored else ():
             part = _Part(score.task, score.query, variant_of(score))
             self.parts.setdefault(part, []).append(score)
             place = _Place(score.key, score.item, variant_of(score), score.round)
