@@ -259,6 +259,8 @@ def _fitting(
             for want, part in zip(given, variant, strict=True)
         )
     }
+    if not found:
+        raise UsageError("{}: {} has no scored answers", run.path, model)
     if not kept:
         asked = both(filter(None, given)) or _("any setting")
         raise UsageError(

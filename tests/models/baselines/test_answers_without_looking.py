@@ -72,7 +72,7 @@ def test_majority_declines_without_a_reference_split_for_the_task():
     model = open_model(
         "baseline:majority", ModelOptions(), DatasetAccess(reference=(labelled("r", "A"),))
     )
-    why = "the dataset has no reference split for this task"
+    why = "the dataset has no reference split for this task; make one with: keju build split"
     assert model.unsupported_reason(request(task="T7")) == why
     assert open_model("baseline:majority", ModelOptions()).unsupported_reason(request()) == why
 
