@@ -62,9 +62,7 @@ def view_tables(run_set: RunSet) -> Iterator[ViewTable]:
         UsageError: the stored scores are of another scoring than those of the report.
         DataError: the stored scores are damaged.
     """
-    views = [
-        row.name for row in PROTOCOL_ROWS.values() if row.metrics == "official" and row.is_view
-    ]
+    views = [row.name for row in PROTOCOL_ROWS.values() if row.metrics == "official" and row.view]
     paths = {run.name: run.path for run in run_set.runs}
     for name, model_responses in run_set.by_model.items():
         official = run_set.results.get((name, "official"))

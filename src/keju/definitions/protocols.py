@@ -27,10 +27,6 @@ DECIDED_FORMS: frozenset[AnswerForm] = frozenset(
 _ALL_FORMS: frozenset[AnswerForm] = frozenset(get_args(AnswerForm))
 
 
-def _as_returned(response: Response) -> Response:
-    return response
-
-
 def _with_reasoning(response: Response) -> Response:
     """The response as a server without a parser for reasoning would return it (our reading)."""
     if not response.thinking or response.not_text or response.status in {"failed", "filtered"}:
@@ -51,8 +47,8 @@ class ProtocolRow:
         means: whether its metrics have a main one, so that there are means of tasks.
         reads: the answer forms whose answers are read by the rules of `keju.extraction`, which are
             then part of the signature.
-        view: the response as the protocol sees it. A model without a response that it changes
-            has no scores under the protocol.
+        view: the response as the protocol sees it, for one that computes the metrics of another.
+            A model without a response that it changes has no scores under the protocol.
         about: what a view does, for readers.
         form: how it puts the text together.
         applies: whether the responses to a benchmark's items are scored under it.
@@ -68,7 +64,7 @@ class ProtocolRow:
     by_default: bool = True
     means: bool = True
     reads: frozenset[AnswerForm] = frozenset()
-    view: Callable[[Response], Response] = _as_returned
+    view: Callable[[Response], Response] | None = None
     about: Text | str = ""
     form: str = ""
     applies: Callable[[Definition], bool] = lambda _definition: True
@@ -84,11 +80,6 @@ class ProtocolRow:
         without a reference and responses that are not text, as the authors' scripts do.
         """
         return self.reads == _ALL_FORMS
-
-    @property
-    def is_view(self) -> bool:
-        """Whether it computes the metrics of another protocol, of a response seen differently."""
-        return self.metrics != self.name
 
 
 _FORM = "<think>REASONING</think>CONTENT"

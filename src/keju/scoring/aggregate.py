@@ -118,7 +118,7 @@ class Tally:
         """The values, counts and reasons of one model, whose scores these are."""
         rows = pl.concat(self._without_value)
         # Under a view the same metrics have no value, for the same reasons.
-        views = [row.name for row in PROTOCOL_ROWS.values() if row.is_view]
+        views = [row.name for row in PROTOCOL_ROWS.values() if row.view]
         unscored = rows.filter(pl.col("reason") != "", ~pl.col("protocol").is_in(views))
         return Summary(
             model=model,

@@ -125,7 +125,7 @@ def check_metrics(definition: Definition, place: str) -> None:
     """
     if definition.shipped:
         return
-    protocols = [row.name for row in PROTOCOL_ROWS.values() if not row.is_view]
+    protocols = [row.name for row in PROTOCOL_ROWS.values() if not row.view]
     for task, protocol in product(definition.tasks, protocols):
         for query in task.queries:
             for metric in query.metrics(protocol):

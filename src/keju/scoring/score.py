@@ -390,9 +390,9 @@ def _score_model(
 def _changing(protocols: Iterable[Protocol], responses: Iterable[Response]) -> list[Protocol]:
     """The protocols without the views that change no response."""
     rows = [PROTOCOL_ROWS[protocol] for protocol in protocols]
-    idle = [row for row in rows if row.is_view]
+    idle = [row for row in rows if row.view]
     for response in responses if idle else ():
-        idle = [row for row in idle if row.view(response) is response]
+        idle = [row for row in idle if row.view and row.view(response) is response]
         if not idle:
             break
     return [row.name for row in rows if row not in idle]

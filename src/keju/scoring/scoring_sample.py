@@ -100,7 +100,7 @@ class ScoringSample:
 
     def seen_by(self, protocol: ProtocolRow) -> ScoringSample:
         """The sample with the response as a protocol sees it; itself where that changes nothing."""
-        response = protocol.view(self.response)
+        response = protocol.view(self.response) if protocol.view else self.response
         if response is self.response:
             return self
         part = protocol.view_signature + self.signature_part

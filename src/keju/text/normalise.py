@@ -32,17 +32,13 @@ def normalise(text: str, layer: Layer = "script") -> str:
     simplified ones with OpenCC's t2s, character by character, never by phrases.
     """
     depth = LAYERS.index(layer)
-    return _composed(text, depth).translate(_characters(depth))
-
-
-def _composed(text: str, depth: int) -> str:
-    """A text in the layers up to ``compatibility``, which look at several characters at once."""
-    return _composed_at(text, min(depth, 2))
+    return _composed(text, min(depth, 2)).translate(_characters(depth))
 
 
 # A transcription is normalised in all layers, one after the other.
 @lru_cache(maxsize=8)
-def _composed_at(text: str, depth: int) -> str:
+def _composed(text: str, depth: int) -> str:
+    """A text in the layers up to ``compatibility``, which look at several characters at once."""
     if depth >= 1:
         text = unicodedata.normalize("NFC", text)
     if depth >= 2:
@@ -57,7 +53,7 @@ def counted(text: str, layer: Layer = "script") -> str:
     digits, combining marks and private-use characters stay, and so does ○ for 〇.
     """
     depth = LAYERS.index(layer)
-    return _composed(text, depth).translate(_characters(depth, only_counted=True))
+    return _composed(text, min(depth, 2)).translate(_characters(depth, only_counted=True))
 
 
 class Pair(NamedTuple):
@@ -80,7 +76,7 @@ def counted_alike(texts: Sequence[str], layer: Layer = "script") -> list[str]:
     in all these texts.
     """
     depth = LAYERS.index(layer)
-    composed = [_composed(text, depth) for text in texts]
+    composed = [_composed(text, min(depth, 2)) for text in texts]
     if any(char in text for text in composed for char in _IDEOGRAPHIC_DESCRIPTION):
         units: dict[str, str] = {}
         plain = _characters(depth)

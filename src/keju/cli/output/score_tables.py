@@ -162,7 +162,7 @@ def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequen
             table.add_row(name if name != last else "", f"{protocol} {label}", *cells)
             last = name
     captions = [f"{mark} {translate(note)}" for note, mark in notes.items()]
-    views = [row for row in PROTOCOL_ROWS.values() if row.is_view]
+    views = [row for row in PROTOCOL_ROWS.values() if row.view]
     shown = {protocol for _, _, protocol in by_task}
     captions += [f"{row.name}: {translate(row.about)}" for row in views if row.name in shown]
     if captions:

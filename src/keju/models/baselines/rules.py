@@ -98,7 +98,9 @@ class Majority(Baseline):
             return _("answers of this form have no majority")
         if self._answer(request):
             return ""
-        return _("the dataset has no reference split for this task; make one with: keju build split")
+        return _(
+            "the dataset has no reference split for this task; make one with: keju build split"
+        )
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The most frequent answer."""
