@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from keju.bundles.verification import TOLERANCE, Findings
+from keju.definitions.protocols import PROTOCOL_ROWS
 from keju.errors import shortened
 from keju.items import Score
 from keju.texts import _
@@ -99,7 +100,7 @@ def _compare(scores: ScoresToCompare, stored: Score, computed: Score, findings: 
                 part, _("the encoder is missing. Give its weights with --semantic"), count=1
             )
             return
-        if stored.protocol == "official" and find_spec("zhconv") is None:
+        if not PROTOCOL_ROWS[stored.protocol].reads_all and find_spec("zhconv") is None:
             part = _("values of {}", stored.metric)
             findings.add_not_verified(
                 part,

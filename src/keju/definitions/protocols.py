@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
@@ -23,8 +23,6 @@ DECIDED_FORMS: frozenset[AnswerForm] = frozenset(
     {"letter", "short", "number", "yes-no", "probability", "entities", "boxes"}
 )
 """The forms of which an answer can be unclear. Of a passage the whole text is scored."""
-
-_ALL_FORMS: frozenset[AnswerForm] = frozenset(get_args(AnswerForm))
 
 
 def _with_reasoning(response: Response) -> Response:
@@ -43,10 +41,8 @@ class ProtocolRow:
         metrics: the key of a query that names its metrics.
         beside: the protocols that ``--protocol NAME`` scores as well.
         main: whether it is one of those that every table shows side by side.
-        by_default: whether a run is scored under it without being asked for.
+        by_default: whether a run is scored under it without being asked for; main ones are.
         means: whether its metrics have a main one, so that there are means of tasks.
-        reads: the answer forms whose answers are read by the rules of `keju.extraction`, which are
-            then part of the signature.
         view: the response as the protocol sees it, for one that computes the metrics of another.
             A model without a response that it changes has no scores under the protocol.
         about: what a view does, for readers.
@@ -61,9 +57,8 @@ class ProtocolRow:
     metrics: Literal["official", "strict", "printed"]
     beside: tuple[Protocol, ...] = ()
     main: bool = False
-    by_default: bool = True
+    by_default: bool = False
     means: bool = True
-    reads: frozenset[AnswerForm] = frozenset()
     view: Callable[[Response], Response] | None = None
     about: Text | str = ""
     form: str = ""
@@ -79,23 +74,23 @@ class ProtocolRow:
         The others have no range, since the papers print single numbers. They also compare items
         without a reference and responses that are not text, as the authors' scripts do.
         """
-        return self.reads == _ALL_FORMS
+        return self.metrics == "strict"
+
+    def reads(self, form: AnswerForm) -> bool:
+        """Whether the rules of `keju.extraction` read answers of a form (part of signatures)."""
+        return self.reads_all or (self.metrics == "printed" and form in DECIDED_FORMS)
 
 
 _FORM = "<think>REASONING</think>CONTENT"
 
 _ROWS = (
     ProtocolRow(name="official", metrics="official", main=True),
-    ProtocolRow(
-        name="strict",
-        metrics="strict",
-        main=True,
-        reads=_ALL_FORMS,
-    ),
+    ProtocolRow(name="strict", metrics="strict", main=True),
     ProtocolRow(
         name="with-reasoning",
         metrics="official",
         beside=("official",),
+        by_default=True,
         view=_with_reasoning,
         about=_(
             "official with the reasoning field before the content, as {}. The authors' script "
@@ -112,9 +107,7 @@ _ROWS = (
         name="printed",
         metrics="printed",
         beside=("official", "strict", "with-reasoning"),
-        by_default=False,
         means=False,
-        reads=DECIDED_FORMS,
         signature="as-printed",
         json_key="variants",
     ),
@@ -125,7 +118,7 @@ PROTOCOL_ROWS: dict[Protocol, ProtocolRow] = {row.name: row for row in _ROWS}
 PROTOCOLS: tuple[Protocol, ...] = tuple(row.name for row in _ROWS if row.main)
 """The protocols that every table shows side by side."""
 
-STORED: tuple[Protocol, ...] = tuple(row.name for row in _ROWS if row.by_default)
+STORED: tuple[Protocol, ...] = tuple(row.name for row in _ROWS if row.main or row.by_default)
 """The protocols under which a run is scored by default."""
 
 

@@ -291,7 +291,7 @@ def sample_part(protocol: Protocol, form: AnswerForm, decisions: Decisions, word
     It names the version of the rules where they read the answer, and who decided unclear ones.
     """
     parts: list[str] = []
-    if form in PROTOCOL_ROWS[protocol].reads:
+    if PROTOCOL_ROWS[protocol].reads(form):
         parts = [READER, decisions.signature if form in DECIDED_FORMS else ""]
     if wording != RELEASED:
         parts.append(f"wording:{wording}")
