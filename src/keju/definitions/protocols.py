@@ -92,12 +92,7 @@ _ROWS = (
         beside=("official",),
         by_default=True,
         view=_with_reasoning,
-        about=_(
-            "official with the reasoning field before the content, as {}. The authors' script "
-            "scores the field Response. If a server returned the reasoning in a separate field, "
-            "official scores the content alone (our reading).",
-            _FORM,
-        ),
+        about=_("official with the reasoning field before the content, as {}", _FORM),
         form=_FORM,
         applies=lambda definition: definition.official_with_reasoning,
         view_signature="|reasoning:<think>+content",
