@@ -148,8 +148,9 @@ def _find_metrics(
     benchmark, query = sample.item.benchmark, (sample.item.task, sample.item.query, protocol)
     if query not in metrics_of_query:
         names: tuple[str, ...] = ()
-        definition = registry.definition(benchmark)
-        if definition is not None and PROTOCOL_ROWS[protocol].applies(definition):
+        row, definition = PROTOCOL_ROWS[protocol], registry.definition(benchmark)
+        # Items need no definition of their benchmark's name; those without one have no views.
+        if not row.view or (definition is not None and row.applies(definition)):
             of_pairs = isinstance(sample, Gallery)
             names = metric_names(sample.query, protocol, benchmark, of_pairs=of_pairs)
         metrics_of_query[query] = [
