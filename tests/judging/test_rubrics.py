@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from keju.definitions import tasks
-from keju.errors import DataError
+from keju.errors import DataError, UsageError
+from keju.judging.answers import answers_of
 from keju.judging.prompting import read_rubrics
+from keju.runs import RunFolder
 
 SHIPPED = files("keju.judging").joinpath("rubrics.toml").read_text("utf-8")
 WITH_TASKS = SHIPPED.replace(
@@ -108,3 +110,11 @@ def test_linguistic_variants_are_style_and_rhetoric_not_variant_characters():
 def test_each_rubric_of_ancientdoc_names_what_defines_its_task(task, words):
     says = read_rubrics().rubric(task).says
     assert all(word in says for word in words)
+
+
+def test_rubrics_for_no_query_are_named(tmp_path):
+    (path := tmp_path / "r.toml").write_text(
+        'name = "mine"\nversion = "1"\n[rubrics.x]\ntitle = "x"\nsays = "10 分：对"\n', "utf-8"
+    )
+    with pytest.raises(UsageError, match="are for no query: give each its tasks"):
+        answers_of(RunFolder(tmp_path / "run"), read_rubrics(path))

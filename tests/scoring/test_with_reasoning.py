@@ -91,13 +91,13 @@ def test_the_report_has_both_values(folder: RunFolder, tmp_path: Path):
     score_run(folder)
     report = write_report([folder.path], tmp_path / "report.html")
     (table,) = report.view.views
-    rows = {row.task: (row.official, row.value) for row in table.rows}
+    rows = {row.task: (row.as_returned.value, row.seen.value) for row in table.rows}
     assert table.model == "thinker"
     assert rows["T7"] == (0, 1)
     assert rows["T1"] == (0.75, 0.75)
     assert rows["OverAll"] == (pytest.approx(0.375), pytest.approx(0.875))
     assert 'id="views"' in report.page.read_text("utf-8")
     written = {path.name: path for path in write_csv(report, tmp_path / "csv")}
-    with written["official-views.csv"].open(encoding="utf-8-sig") as file:
+    with written["protocol-views.csv"].open(encoding="utf-8-sig") as file:
         found = {row["task"]: row for row in csv.DictReader(file)}
     assert float(found["T7"]["value"]) == 1

@@ -124,6 +124,11 @@ def _tasks_to_grade(
                 ", ".join(sorted(with_rubric)),
             )
         return tasks
+    if not with_rubric:
+        raise UsageError(
+            'the rubrics {} are for no query: give each its tasks, such as tasks = ["T2"]',
+            rubrics.id,
+        )
     graded = {item.task for item in run.iter_items()} & with_rubric
     names = graded if is_sample else graded & rubrics.tasks(only_open=True)
     if not names:

@@ -32,7 +32,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     has several wordings, ``rounds.csv`` (one row per model, task and round) where it has several
     rounds, ``read-by.csv`` (one row per model and task: who read the answers) where the rules did
     not read all of them, ``blank-pages.csv`` (one row per response, with its invented characters)
-    where pages are blank, ``official-views.csv`` where reasoning is in a separate field,
+    where pages are blank, ``protocol-views.csv`` where reasoning is in a separate field,
     and a file for each paper table, in the paper's units. In the others values are fractions. A
     text that a spreadsheet would read as a formula gets an apostrophe before it.
     """
@@ -248,15 +248,16 @@ def _views(report: Report) -> dict[str, pl.DataFrame]:
             "task": row.task,
             "name": row.name,
             "metric": row.metric,
-            "official": row.official,
+            "metrics": table.protocol.metrics,
+            "as_returned": row.as_returned.value,
             "protocol": table.protocol.name,
-            "value": row.value,
+            "value": row.seen.value,
             "form": table.protocol.form,
         }
         for table in report.view.views
         for row in table.rows
     ]
-    return _frame("official-views", rows)
+    return _frame("protocol-views", rows)
 
 
 def _post_editing(report: Report) -> dict[str, pl.DataFrame]:

@@ -230,7 +230,7 @@ def build_view(
         decision=_decision(run_set, readings, prices),
         round_spreads=round_spreads(run_set),
         views=views,
-        views_head=_("{} official, responses seen in other ways", listed(_benchmarks(views))),
+        views_head=_("{}, responses seen in other ways", listed(_benchmarks(views))),
         scorers=_scorers([each for each in papers() if not paper(each).scorer]),
         metrics=list(metric_rows(results)),
         errors=[error_row(each) for each in reading_errors(results.values(), wrong_pages(run_set))],

@@ -103,10 +103,10 @@ def means_table(results: Sequence[Result], models: Sequence[str]) -> Table:
         for each in result.benchmarks
     }
     benchmarks = list(dict.fromkeys(benchmark for _, _, _, benchmark in overall_means))
-    protocols = [
-        each for each in PROTOCOLS if any(each == protocol for _, _, protocol, _ in overall_means)
-    ]
-    means = [(benchmark, protocol) for benchmark in benchmarks for protocol in protocols[::-1]]
+    shown = {protocol for _, _, protocol, _ in overall_means}
+    order = dict.fromkeys([*PROTOCOLS[::-1], *PROTOCOL_ROWS])
+    protocols = [protocol for protocol in order if protocol in shown]
+    means = [(benchmark, protocol) for benchmark in benchmarks for protocol in protocols]
     columns, __ = _columns(models, [(each.model, each.variant) for each in results])
     variants = sorted({variant for _, variant in columns}, key=lambda variant: variant.rank)
     table = plain_table(
