@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from keju.cli.app import app
 from keju.definitions.protocols import PROTOCOL_ROWS, STORED, ProtocolRow, asked_protocols
 from keju.items import Item, Protocol, Response
+from keju.reporting.page import write_report
 from keju.runs import RunFolder, RunManifest
 
 ITEM = Item(
@@ -47,30 +48,32 @@ def _first_line(response: Response) -> Response:
     return replace(response, text=line) if more else response
 
 
-@pytest.fixture
-def first_line(monkeypatch) -> None:
-    """In place of `with-reasoning` a protocol that sees the first line alone."""
+@pytest.fixture(params=["official", "strict"])
+def first_line(request, monkeypatch) -> str:
+    """In place of `with-reasoning` a protocol that sees the first line alone; whose metrics."""
     row = ProtocolRow(
         name="with-reasoning",
-        metrics="official",
-        beside=("official",),
+        metrics=request.param,
+        beside=(request.param,),
         view=_first_line,
         view_signature="|view:first line",
-        about="official of the first line",
+        by_default=True,
+        about="the first line alone",
         json_key="first_line",
     )
     monkeypatch.setitem(PROTOCOL_ROWS, row.name, row)
+    return request.param
 
 
-def _score(tmp_path: Path, *texts: str) -> tuple[dict, str]:
+def _score(tmp_path: Path, *texts: str, of: Item = ITEM) -> tuple[dict, str]:
     run = RunFolder(tmp_path / "run")
-    items = [replace(ITEM, id=f"page{place}") for place in range(len(texts))]
+    items = [replace(of, id=f"page{place}") for place in range(len(texts))]
     run.write_items(items)
     run.write_manifest(
         RunManifest(keju="0", dataset="made", dataset_version="1", dataset_hash="h",
                     models={"m": {}})
     )  # fmt: skip
-    path = run.responses_path("m", ITEM.task)
+    path = run.responses_path("m", of.task)
     path.parent.mkdir(parents=True, exist_ok=True)
     responses = [
         Response(key=item.id, item=item.id, model="m", benchmark=item.benchmark, task=item.task,
@@ -84,15 +87,29 @@ def _score(tmp_path: Path, *texts: str) -> tuple[dict, str]:
     return json.loads(out.read_text("utf-8")), done.output
 
 
-@pytest.mark.usefixtures("first_line")
-def test_a_view_is_scored_stored_shown_and_signed_by_its_row(tmp_path):
+def test_a_view_is_scored_stored_shown_and_signed_by_its_row(first_line, tmp_path):
     scores, output = _score(tmp_path, "天地\n這是一頁", "天地")
     task = ITEM.task
-    assert scores["official"]["tasks"][task]["CER"] == 5 / 4  # a line break and four characters
+    assert scores[first_line]["tasks"][task]["CER"] >= 1  # four characters too many for four
     assert scores["first_line"]["tasks"][task]["CER"] == 0
     assert "|view:first line" in scores["first_line"]["signatures"][task]["CER"]
-    assert "|view:first line" not in scores["official"]["signatures"][task]["CER"]
-    assert "with-reasoning: official of the first line" in output
+    assert "|view:first line" not in scores[first_line]["signatures"][task]["CER"]
+    assert "with-reasoning: the first line alone" in output
+    view = write_report([tmp_path / "run"], tmp_path / "report.html").view
+    (table,) = view.views
+    assert table.protocol.metrics == first_line
+    assert (table.rows[0].as_returned.value or 0) != table.rows[0].seen.value
+
+
+def test_a_view_of_strict_has_ranges_and_names_the_reader(first_line, tmp_path):
+    letter = Item(id="letter", benchmark="MCS-Bench", task="T7", question="？", verbatim=True,
+                  answer="B", options=("甲", "乙"))  # fmt: skip
+    scores, output = _score(tmp_path, "A或者B都有可能\nB", of=letter)
+    seen = scores["first_line"]
+    assert "with-reasoning" in output
+    if first_line == "strict":
+        assert (seen["tasks"]["7"]["Acc"], seen["if_right"]["tasks"]["7"]["Acc"]) == (0, 1)
+    assert ("reader:1" in seen["signatures"]["7"]["Acc"]) == (first_line == "strict")
 
 
 @pytest.mark.usefixtures("first_line")
