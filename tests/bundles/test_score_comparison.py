@@ -18,8 +18,11 @@ def test_without_zhconv_all_values_but_those_of_strict_cannot_be_verified(monkey
     monkeypatch.setattr(score_comparison, "find_spec", lambda _name: None)
     stored = Score(key="k", item="i", model="m", benchmark="MCS-Bench", task="T7", group="i",
                    protocol=protocol, metric="Acc", value=1.0)  # fmt: skip
-    findings = Findings()
-    scores = ScoresToCompare("scores/m.parquet", same_program=True, groups={"i": "i"})
-    compare_scores(scores, [stored], [replace(stored, value=None)], findings)
-    assert bool(findings.differences) == (protocol == "strict")
-    assert bool(findings.not_verified) == (protocol != "strict")
+    stopped = replace(stored, value=None, reason="the authors' script stops here")
+    for score in (stored, stopped):
+        findings = Findings()
+        scores = ScoresToCompare("scores/m.parquet", same_program=True, groups={"i": "i"})
+        computed = replace(score, value=None, reason="needs zhconv")
+        compare_scores(scores, [score], [computed], findings)
+        assert bool(findings.differences) == (protocol == "strict")
+        assert bool(findings.not_verified) == (protocol != "strict")

@@ -54,6 +54,12 @@ def test_a_file_of_rubrics_alone_has_the_bundled_prompt(tmp_path):
     assert rubrics.id.startswith("mine-1-")
 
 
+def test_a_part_of_the_prompt_that_a_file_empties_stays_empty(tmp_path):
+    empty = own(tmp_path / "r.toml", read_rubrics().author, "")
+    assert read_rubrics(empty).author == ""
+    assert read_rubrics(empty).id != read_rubrics().id
+
+
 def test_the_hash_under_which_answers_were_graded_is_the_same():
     assert read_rubrics().id == "keju-3-05c8b99f"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -96,8 +97,22 @@ def test_the_report_has_both_values(folder: RunFolder, tmp_path: Path):
     assert rows["T7"] == (0, 1)
     assert rows["T1"] == (0.75, 0.75)
     assert rows["OverAll"] == (pytest.approx(0.375), pytest.approx(0.875))
-    assert 'id="views"' in report.page.read_text("utf-8")
+    page = report.page.read_text("utf-8")
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert "protocol-views" in ids
+    assert len(set(ids)) == len(ids)
     written = {path.name: path for path in write_csv(report, tmp_path / "csv")}
     with written["protocol-views.csv"].open(encoding="utf-8-sig") as file:
         found = {row["task"]: row for row in csv.DictReader(file)}
     assert float(found["T7"]["value"]) == 1
+
+
+def test_reasoning_of_failed_responses_alone_changes_nothing(folder: RunFolder, tmp_path: Path):
+    for path in folder.response_files("thinker"):
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        failed = [row | {"status": "filtered"} for row in rows]
+        path.write_text("".join(json.dumps(row) + "\n" for row in failed), "utf-8")
+    done = CliRunner().invoke(app, ["score", str(folder.path), "--json", str(tmp_path / "s.json")])
+    assert done.exit_code == 0, done.output
+    scores = json.loads((tmp_path / "s.json").read_text("utf-8"))
+    assert {key for of_model in scores.values() for key in of_model} == {"official", "strict"}

@@ -93,8 +93,8 @@ def _match(
 
 def _compare(scores: ScoresToCompare, stored: Score, computed: Score, findings: Findings) -> None:
     encoded = _ENCODER in stored.signature or _ENCODER in computed.signature
-    if stored.value is not None and computed.value is None:
-        if encoded:
+    if computed.value is None and (stored.value is not None or stored.reason != computed.reason):
+        if encoded and stored.value is not None:
             part = _("values of {}", stored.metric)
             findings.add_not_verified(
                 part, _("the encoder is missing. Give its weights with --semantic"), count=1

@@ -68,6 +68,11 @@ class ProtocolRow:
     json_key: str = ""
 
     @property
+    def line(self) -> Text:
+        """Its name and what its view does."""
+        return _("{}: {}", self.name, self.about)
+
+    @property
     def reads_all(self) -> bool:
         """Whether all responses are read, so that an unclear answer makes a range.
 

@@ -25,6 +25,8 @@ from keju.running.requests import seal_of, without_marks
 from keju.texts import _
 
 _SHIPPED = "rubrics.toml"
+_AS_BUNDLED = "\0"
+"""In place of a part of the prompt that a file does not have; no TOML can contain it."""
 _BLANKS = ("rubric", "question", "source", "reference", "author", "answer", "opening", "closing")
 _BLANK = re.compile(r"\{([a-z]+)\}")
 
@@ -58,9 +60,9 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The word of the delimiters around an answer."""
     name: str
     version: str
-    template: str = ""
-    source: str = ""
-    author: str = ""
+    template: str = _AS_BUNDLED
+    source: str = _AS_BUNDLED
+    author: str = _AS_BUNDLED
     rubrics: dict[str, Rubric]
     page_text: bool = False
 
@@ -192,8 +194,8 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
         form = f"Its form is that of keju/judging/{_SHIPPED}"
         rubrics = read_toml(path, Rubrics, what="a file of rubrics", hint=form)
         parts = ("template", "source", "author")
-        prompt = {name: getattr(rubrics, name) or getattr(bundled, name) for name in parts}
-        rubrics = replace(rubrics, **prompt)
+        missing = [name for name in parts if getattr(rubrics, name) == _AS_BUNDLED]
+        rubrics = replace(rubrics, **{name: getattr(bundled, name) for name in missing})
     elif path is not None:
         raise UsageError("{}: no such file of rubrics", path)
     name = str(path or _SHIPPED)

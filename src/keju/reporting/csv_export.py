@@ -32,9 +32,9 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     has several wordings, ``rounds.csv`` (one row per model, task and round) where it has several
     rounds, ``read-by.csv`` (one row per model and task: who read the answers) where the rules did
     not read all of them, ``blank-pages.csv`` (one row per response, with its invented characters)
-    where pages are blank, ``protocol-views.csv`` where reasoning is in a separate field,
-    and a file for each paper table, in the paper's units. In the others values are fractions. A
-    text that a spreadsheet would read as a formula gets an apostrophe before it.
+    where pages are blank, ``protocol-views.csv`` where there are scores of responses seen in other
+    ways, and a file for each paper table, in the paper's units. In the others values are fractions.
+    A text that a spreadsheet would read as a formula gets an apostrophe before it.
     """
     run_set = report.run_set
     items = pl.DataFrame(

@@ -70,7 +70,6 @@ def metric_row(metric: Metric) -> dict[str, object]:
         "worst": metric.worst,
         "preparation": metric.prepare.rule,
         "rule": metric.rule,
-        "rule_zh": metric.rule_zh,
         "aggregation": metric.over.rule,
         "source": metric.source,
         "plugin": metric.origin,

@@ -164,7 +164,7 @@ def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequen
     captions = [f"{mark} {translate(note)}" for note, mark in notes.items()]
     views = [row for row in PROTOCOL_ROWS.values() if row.view]
     shown = {protocol for _, _, protocol in by_task}
-    captions += [f"{row.name}: {translate(row.about)}" for row in views if row.name in shown]
+    captions += [translate(row.line) for row in views if row.name in shown]
     if captions:
         table.caption = format_literal("\n".join(captions))
         table.caption_justify = "left"

@@ -98,6 +98,8 @@ class Majority(Baseline):
             return _("answers of this form have no majority")
         if self._answer(request):
             return ""
+        if request.candidate:
+            return _("the dataset has no reference split for this task")
         return _(
             "the dataset has no reference split for this task; make one with: keju build split"
         )
