@@ -16,6 +16,8 @@ from keju.definitions.protocols import PROTOCOL_ROWS, STORED, ProtocolRow, asked
 from keju.items import Item, Protocol, Response
 from keju.reporting.page import write_report
 from keju.runs import RunFolder, RunManifest
+from keju.scoring import NO_DECISIONS, Decisions
+from keju.scoring.scoring_sample import ScoringSample, text_response
 
 ITEM = Item(
     id="page", benchmark="AncientDoc", task="page_level_ocr", question="？", verbatim=True,
@@ -99,6 +101,17 @@ def test_a_view_is_scored_stored_shown_and_signed_by_its_row(first_line, tmp_pat
     (table,) = view.views
     assert table.protocol.metrics == first_line
     assert (table.rows[0].as_returned.value or 0) != table.rows[0].seen.value
+
+
+def test_decisions_on_an_answer_do_not_count_for_what_a_view_makes_of_it(first_line):
+    row, decisions = PROTOCOL_ROWS["with-reasoning"], Decisions(sources=("people@1",))
+    changed = text_response(ITEM, "天地\n這是一頁")
+    unchanged = text_response(ITEM, "天地")
+    seen = [
+        ScoringSample(ITEM, each, decisions=decisions).seen_by(row) for each in (changed, unchanged)
+    ]
+    assert [sample.decisions for sample in seen] == [NO_DECISIONS, decisions]
+    assert row.metrics == first_line
 
 
 def test_a_view_of_strict_has_ranges_and_names_the_reader(first_line, tmp_path):

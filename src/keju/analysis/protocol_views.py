@@ -35,7 +35,7 @@ class ViewTable(NamedTuple):
 
 
 def view_rows(as_returned: Result, seen: Result) -> list[ViewRow]:
-    """The rows of each task that has both, then of the overall mean.
+    """The rows of each task that has both, then of the overall means over the same tasks.
 
     Args:
         as_returned: the values of the responses as they are.
@@ -49,9 +49,9 @@ def view_rows(as_returned: Result, seen: Result) -> list[ViewRow]:
     ]
     means = {each.benchmark: each.overall for each in as_returned.benchmarks}
     rows += [
-        ViewRow(OVERALL, each.benchmark, "", means[each.benchmark], each.overall)
+        ViewRow(OVERALL, each.benchmark, "", mean, each.overall)
         for each in seen.benchmarks
-        if each.benchmark in means
+        if (mean := means.get(each.benchmark)) and mean.missing == each.overall.missing
     ]
     return rows
 

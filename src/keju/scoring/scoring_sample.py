@@ -99,12 +99,15 @@ class ScoringSample:
         return query_of(self.item)
 
     def seen_by(self, protocol: ProtocolRow) -> ScoringSample:
-        """The sample with the response as a protocol sees it; itself where that changes nothing."""
+        """The sample with the response as a protocol sees it; itself where that changes nothing.
+
+        Decisions are on answers as they were returned, so a changed one has none.
+        """
         response = protocol.view(self.response) if protocol.view else self.response
         if response is self.response:
             return self
         part = protocol.view_signature + self.signature_part
-        return ScoringSample(self.item, response, self.defect, self.decisions, signature_part=part)
+        return ScoringSample(self.item, response, self.defect, signature_part=part)
 
     @cached_property
     def score_fields(self) -> dict[str, Any]:
